@@ -89,7 +89,7 @@ extension LiveContainer {
         }
     }
 
-    /// What became of the document that a file was, which is renamed over another.
+    /// The fate of a file's document, after the file was renamed over another.
     private struct Absorbed {
         /// The file's content, if it is a version's.
         var content: ContentID?
@@ -101,7 +101,7 @@ extension LiveContainer {
         var beginning: VersionID?
         /// The change feed has told of its name, and nothing else tells that it is gone.
         var isMissed = false
-        /// What it holds under its other names.
+        /// Its version under its other names.
         var goesOn: VersionID?
         /// Its rows, for the transaction of the save that has its content: without that it would be nowhere.
         var rows: [VersionStore.Mutation] = []
@@ -123,7 +123,7 @@ extension LiveContainer {
         return try moved(move)
     }
 
-    /// What was made to be renamed here goes without a trace; anything else stays as an item whose name may come back.
+    /// A file that was made to be renamed here loses its document; any other stays an item whose name may come back.
     private func absorb(
         _ names: borrowing NamesHeldAlone, _ former: Document?, into target: ItemID, _ move: Move, _ hash: [UInt8]?,
         _ requester: Requester
@@ -169,7 +169,7 @@ extension LiveContainer {
                     current.flags.insert(.contentLost)
                 } else {
                     if differs {
-                        // What was saved a moment ago is amended by what the same handle has written since.
+                        // Later writes through the same handle amend the version that it saved a moment ago.
                         (current.size, current.modified) = (move.source.stat.size, move.source.stat.modified)
                         current.hash = hash
                         state.stamp = Stamp(move.source.stat)
@@ -212,7 +212,7 @@ extension LiveContainer {
         if state.hasDeletedName || state.mayHaveBranches, (try? store.deletions(of: state.item).isEmpty) != true {
             return false
         }
-        // What was written through a descriptor from before is a version too, and not an ancestor of the current one.
+        // Bytes from a descriptor of before are a version too, and not an ancestor of the current one.
         if current.parents.isEmpty, !state.mayHaveBranches { return true }
         return (try? store.versions(of: state.item))?.count == current.parents.count + 1
     }
@@ -279,15 +279,15 @@ extension LiveContainer {
     ) -> [VersionStore.Mutation] {
         guard let former else { return [] }
         if absorbed.isKept { return leaveName(of: former, sharing: &target, move, requester) }
-        let missed = absorbed.isMissed ? [farewell(former, absorbed, target, move, requester)] : []
+        let missed = absorbed.isMissed ? [departure(of: former, absorbed, target, move, requester)] : []
         guard let forgotten = absorbed.forgotten, absorbed.content != nil else { return missed }
         return handOn(forgotten.state, to: &target) + missed
     }
 
     /// Listeners that were told of a name hear that it is gone, and where to. The version tells what it held, so that
     /// it can be brought back. Of a target that was never told, they hear nothing now.
-    private func farewell(
-        _ former: Document, _ absorbed: Absorbed, _ target: Document.State, _ move: Move, _ requester: Requester
+    private func departure(
+        of former: Document, _ absorbed: Absorbed, _ target: Document.State, _ move: Move, _ requester: Requester
     ) -> VersionStore.Mutation {
         guard !target.isUnannounced, !target.isUnversioned, let version = target.current?.id else {
             return .change(change(.deleted, in: move.source.parent, move.source.name, item: former.item, by: requester))

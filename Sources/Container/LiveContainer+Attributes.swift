@@ -8,7 +8,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// What a request changes of a file's attributes; nil leaves a field as it is.
+/// A request's changes of a file's attributes; nil leaves a field as it is.
 public struct AttributeEdit: Sendable {
     public var mode: mode_t?
     public var user: uid_t?
@@ -160,11 +160,11 @@ extension LiveContainer {
             if let open { try willChange(open, appends: false) }
             return _ = try Backing.check { ftruncate(descriptor.raw, size) }
         }
-        // Who works with a database has it open for reading, too.
+        // A program that works with a database has it open for reading, too.
         let isStranger = open.map { $0.flags & O_ACCMODE == O_WRONLY } ?? true
         if isStranger { databases.captureAhead(node) }
         let document = try document(of: node, try Backing.stat(descriptor.raw))
-        let deed = open == nil ? deed(.updating, at: name.name, in: name.parent, node) : nil
+        let access = open == nil ? access(.updating, at: name.name, in: name.parent, node) : nil
         let hasChanged = try document.state.withLock { state throws(Errno) in
             guard case .live = nodes.location(node).whereabouts, knownDocument(of: node) === document else {
                 // The name was taken away meanwhile: the kernel looks it up again, unless the file is open.
@@ -209,14 +209,14 @@ extension LiveContainer {
             return true
         }
         if hasChanged, open == nil { shareSave(in: node, from: descriptor, .appendOrInPlace, by: requester(caller)) }
-        if hasChanged { tell(of: [deed], by: caller) }
+        if hasChanged { report([access], by: caller) }
     }
 
     private func keepBeforeTruncation(
         _ state: inout Document.State, _ node: Node, _ stat: FileStat, _ descriptor: SharedDescriptor, to size: off_t,
         _ open: OpenFile?, _ caller: Caller
     ) throws(Errno) {
-        // What others have written and not saved is a version before it goes. (One that was closed has saved it.)
+        // Unsaved bytes of other writers become a version before they go. (A closed writer has saved its own.)
         if stat.size > 0,
             open == nil || node.writers.contains(where: { $0 !== open && !$0.isClosing }),
             state.contentDiffers(from: stat) || state.isAppendedTo && state.differs(from: stat)
@@ -227,7 +227,7 @@ extension LiveContainer {
         if !state.contentDiffers(from: stat), !isOwnSave {
             do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
                 guard UInt64(size) < stat.size else { throw error }
-                try truncatesAllTheSame(&state, of: node, by: open?.requester ?? requester(caller), error)
+                try discardForTruncation(&state, of: node, by: open?.requester ?? requester(caller), error)
             }
         }
     }

@@ -60,7 +60,7 @@ extension LiveContainer {
         let document = tombstone.document
         let isBack = try document.state.withLock { state throws(Errno) in
             guard let current = state.current else { return false }
-            // What fails after this would leave half of it done.
+            // A failure after this would leave half of it done.
             try find(names, [place] + state.places)
             var rows: [VersionStore.Mutation] = []
             var parting: Parting?
@@ -90,7 +90,7 @@ extension LiveContainer {
             state.isBackUntold = true
             state.isAbsorbed = false
             state.stamp = nil
-            // What it was made as under the name it had meanwhile, a backup perhaps, is the other document's now.
+            // Its maker under the name that it had meanwhile, a backup perhaps, is the other document's now.
             state.maker = nil
             if tombstone.actor == requester.actor?.ref, tombstone.deletion != nil {
                 // A program that unlinks a name before creating it works without a base (DESIGN 5.2).

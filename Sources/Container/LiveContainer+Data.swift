@@ -32,7 +32,7 @@ extension LiveContainer {
         return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
     }
 
-    /// What is read for a program is an access; from now on through this descriptor (see ``quietly``).
+    /// Reads for a program count as accesses; from now on through this descriptor (see ``quietly``).
     private func leaveAccessTime(_ descriptor: SharedDescriptor) {
         let flags = fcntl(descriptor.raw, F_GETFL)
         guard flags >= 0, flags & linux_O_NOATIME != 0 else { return }
@@ -88,7 +88,7 @@ extension LiveContainer {
         let isLive: Void? = try withLiveDocument(of: file.node) { (state, _, _) throws(Errno) in
             try willChange(&state, file, appends: appends, isStored: isStored)
         }
-        // What another file has displaced was kept then; what was deleted is the deleted file still.
+        // The content of a displaced file was kept then; a deleted content is still in the deleted file.
         guard isLive == nil, let document = orphans.document(of: file.node) else { return }
         let key = try Backing.stat(file.descriptor.raw).key
         try document.state.withLock { state throws(Errno) in
@@ -106,8 +106,8 @@ extension LiveContainer {
             return
         }
         guard let current = state.current, !state.isKept, !state.isReturning, !state.isUnversioned else { return }
-        // What an earlier save through this handle made is amended, not kept; unless it goes on in another's appending.
-        // Nor what another item's version has its content in.
+        // A version of an earlier save through this handle is amended, not kept, unless another handle has appended to
+        // it, or another item's version has its content in the file.
         let isOwn =
             file.state.withLock { $0.saved == current.id } && !current.flags.contains(.sealed) && !state.sharesContent
         // Bytes that are stored through a mapping after a close are no part of the content that the close has
@@ -232,7 +232,7 @@ extension LiveContainer {
                 }
                 let former = state.current
                 try save(file, &state, under: name, requester, isLast: isLast, by: closer)
-                // What comes to a name that it had before is something else (decisions/0010).
+                // A file that comes to a former name of it is another document (decisions/0010).
                 hasSaved = state.current != former
                 if former != nil, hasSaved { tombstones.settle(document, opened: file.opened) }
                 return document
@@ -258,8 +258,8 @@ extension LiveContainer {
         var requester = requester
         let others = file.node.writers.filter { $0 !== file }
         let finished = file.state.withLock(\.finished)
-        // What is under way now may reach the file before it is looked at, or after.
-        // What was appended goes on as one version for a minute: no copy is made of it on mere suspicion.
+        // A write under way may reach the file before this look at it, or after. An appended version goes on for a
+        // minute: no copy is made of it on mere suspicion.
         let isWrittenUnseen = others.contains { file.isAppending ? goesOnUnseen($0) : mayWriteUnseen($0) }
         let stat = try Backing.stat(file.descriptor.raw)
         if hasStoredUnseen(file, state, stat, isLast: isLast) { state.stamp = nil }
@@ -273,7 +273,7 @@ extension LiveContainer {
             }
             return (state.isReplacing, state.isFlushed, state.leftBy)
         }
-        // What changed since its own close is whose release came before this one's.
+        // Changes since its own close are the other handle's whose release came before this one's.
         if wasFlushed, let leftBy { requester = leftBy }
         let isReplacing = hasReplaced && !(wasFlushed && leftBy != nil)
         if isCapturedLater(file, state, name.name, stat) {
@@ -285,7 +285,7 @@ extension LiveContainer {
             state.differs(from: stat)
         {
             if isLast {
-                bequeath(file, to: others, state)
+                passSavedVersion(of: file, to: others, state)
                 for other in others { other.state.withLock { $0.leftBy = requester } }
             }
             return
@@ -339,9 +339,9 @@ extension LiveContainer {
         return state.current != nil || file.node.writers.count > 1
     }
 
-    /// What a writer has synchronized before the others are done is amended by them, unless they only append to it:
-    /// then it is the beginning of the file still, and a version of its own.
-    private func bequeath(_ file: OpenFile, to others: [OpenFile], _ state: Document.State) {
+    /// Lets the other writers amend a version that this one synchronized before they are done, unless they only append
+    /// to it: then it is still the beginning of the file, and a version of its own.
+    private func passSavedVersion(of file: OpenFile, to others: [OpenFile], _ state: Document.State) {
         guard let saved = file.state.withLock(\.saved), saved == state.current?.id, !state.isAppendedTo else { return }
         for other in others {
             other.state.withLock { $0.saved = $0.saved ?? saved }

@@ -113,7 +113,7 @@ extension LiveContainer {
             return ListedEntry(
                 name: entry.name.bytes, inode: known.file.number, type: entry.type, nextOffset: next)
         }
-        // What the kernel knows under this name it is not told again.
+        // The kernel is not told again of a file that it knows under this name.
         if withAttributes, entry.type != 0,
             let known = nodes.file(
                 BackingKey(device: parent.key.device, inode: entry.inode), type: entry.type, as: entry.name, in: parent)

@@ -16,7 +16,9 @@ extension LiveContainer {
         let isWriter = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         guard isWriter, !node.isForeign else { return try openPlain(caller, node, flags) }
         try admitDisplaced(caller, node)
-        guard let document = heir(of: node) else { return try openPlain(caller, node, flags, isAdmitted: true) }
+        guard let document = documentSaved(through: node) else {
+            return try openPlain(caller, node, flags, isAdmitted: true)
+        }
         let descriptor = try names.reading { () throws(Errno) in
             let place = try location(of: node)
             return SharedDescriptor(
@@ -53,7 +55,7 @@ extension LiveContainer {
                     return SharedDescriptor(try Backing.open([], in: file, flags: kept))
                 }
             } catch {
-                // What was kept has been given up since: the kernel looks the name up again.
+                // The kept content has been given up since: the kernel looks the name up again.
                 guard error == .noSuchFileOrDirectory, case .kept = nodes.location(node).whereabouts
                 else { throw error }
                 throw Errno(rawValue: ESTALE)
@@ -73,7 +75,7 @@ extension LiveContainer {
         }
         if truncatesLater {
             do throws(Errno) {
-                // What was deleted is in the file still.
+                // The deleted content is still in the file.
                 try willChange(file, appends: false)
                 try Backing.check { ftruncate(descriptor.raw, 0) }
                 if caller.dropsSetID { dropSetID(descriptor.raw, caller) }
@@ -112,7 +114,7 @@ extension LiveContainer {
         try names.writing { (names) throws(Errno) in
             switch nodes.location(node).whereabouts {
             case .live, .gone: break
-            // What was deleted does not change.
+            // A deleted content does not change.
             case .deleted: throw Errno(rawValue: ESTALE)
             case .kept(let content): try takeBack(names, node, content)
             }
@@ -123,7 +125,8 @@ extension LiveContainer {
     func adoptWriter(of node: Node, hasChanged: Bool) {
         guard let last = nodes.lostName(of: node) else { return }
         names.writing { (_) throws(Never) in
-            guard case .gone = nodes.location(node).whereabouts, let document = heir(of: node) else { return }
+            guard case .gone = nodes.location(node).whereabouts, let document = documentSaved(through: node)
+            else { return }
             let stamp = hasChanged ? nil : (try? statLocked(node)).map { Stamp($0) }
             orphans.addIfAbsent(node) {
                 Orphan(document: document, parent: last.parent, name: last.name, stamp: stamp, base: nil)
@@ -132,7 +135,7 @@ extension LiveContainer {
     }
 
     /// The document that has the saves into a file without a name.
-    private func heir(of node: Node) -> Document? {
+    private func documentSaved(through node: Node) -> Document? {
         if let known = orphans.document(of: node) { return known }
         guard let last = nodes.lostName(of: node) else { return nil }
         if let document = try? documents.document(at: last.place) { return document }
@@ -145,7 +148,7 @@ extension LiveContainer {
         return document
     }
 
-    /// What was kept by giving the file to the objects is copied, so that the file may be written to.
+    /// Copies a content whose object is the file itself, so that the file may be written to.
     private func takeBack(
         _ names: borrowing NamesHeldAlone, _ node: Node, _ content: ContentID
     ) throws(Errno) {
@@ -162,6 +165,6 @@ extension LiveContainer {
             try custodian.keep(
                 copying: file.raw, as: content, first, also: Array(labels.dropFirst()), isDurable: true)
         }
-        nodes.letGo(node, held)
+        nodes.detach(node, held)
     }
 }

@@ -38,7 +38,7 @@ extension LiveContainer {
         }
         var shown: [UInt8] = []
         for name in all.split(separator: 0) where !name.starts(with: Self.hiddenPrefix) {
-            // Who may not read trusted attributes does not see them either.
+            // A caller without the right to read trusted attributes does not see them either.
             if caller.user == 0 || !name.starts(with: Self.trustedPrefix) { shown += name + [0] }
         }
         return shown
@@ -115,7 +115,7 @@ extension LiveContainer {
         }
     }
 
-    /// What is in the file at this moment, also while it is being written.
+    /// The generation of the file at this moment, also while it is being written.
     private func generation(of document: Document, _ node: Node) throws(Errno) -> [UInt8] {
         let generation = try names.reading { () throws(Errno) in
             // Looked at under the lock: a save that ends meanwhile has its stamp.

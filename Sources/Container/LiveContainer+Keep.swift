@@ -38,8 +38,7 @@ extension LiveContainer {
         // A mapping, or a descriptor that synchronizes each write, makes the next content durable without asking us.
         if store.contents.synchronizesOneFile, isSynchronized(current, descriptor) { store.contents.settle() }
         state.isKept = true
-        // What was written while it was copied, or since it was hashed, is of
-        // the version too: it is what was kept of it.
+        // Bytes written during the copy, or since the hash, belong to the version too: they are in the kept content.
         guard node.mayChange, let kept = asKept(current, size: current.size), kept != current else { return }
         state.current = kept
         custodian.relabel(kept)
@@ -133,7 +132,7 @@ extension LiveContainer {
     /// a read lease is refused.
     private func mayStillChange(_ node: Node, _ name: FileName, in directory: SharedDescriptor) -> Bool {
         guard node.openings.state.withLock(\.maybeMapped) else { return false }
-        // What the kernel was given for reading and writing by itself would count as a writer.
+        // A file given to the kernel for passthrough would count as a writer.
         serving.passthrough.drop(node)
         guard let file = try? Backing.openQuietly(name.bytes, in: directory.raw, nodes.key(of: node))
         else { return true }

@@ -1,4 +1,4 @@
-// What is written on a file that takes a name, because its content may reach the disk later (docs/decisions/0003).
+// The mark on a file that takes a name, because its content may reach the disk later (docs/decisions/0003).
 
 import Glibc
 import SystemPackage
@@ -6,7 +6,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// What was written a moment ago may reach the disk after its new name does: the file says what it has to be.
+    /// Recent writes may reach the disk after the file's new name does: the mark has the size and hash of the content.
     ///
     /// - Returns: the file, and its hash if it is small.
     func markRenamed(_ move: Move) -> Marked? {

@@ -50,7 +50,7 @@ extension LiveContainer {
             try body(directory.raw, name.bytes)
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
-            tell(of: [taking(name, in: parent)], by: caller)
+            report([taking(name, in: parent)], by: caller)
             if !parent.isForeign {
                 let place = Place(directory: parent.file, name: name)
                 _ = tombstones.take(at: place, now: now) { _ in false }
@@ -111,12 +111,12 @@ extension LiveContainer {
             let stat = try Backing.stat(name.bytes, in: directory.raw)
             nodes.addName(names, Node.Name(parent: parent, name: name), to: source)
             noteIgnoreFile(name, in: parent)
-            tell(of: [taking(name, in: parent)], by: caller)
+            report([taking(name, in: parent)], by: caller)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             let new = Place(directory: parent.file, name: name)
             if !parent.isForeign, source.isRegular {
                 _ = tombstones.take(at: new, now: now) { _ in false }
-                let document = isNameless ? newborn(source, at: new) : try self.document(of: source, stat)
+                let document = isNameless ? newDocument(of: source, at: new) : try self.document(of: source, stat)
                 try store(throwing: Errno.ioError) { () throws(StoreError) in
                     try documents.insert(names, document, at: new)
                 }
@@ -141,7 +141,7 @@ extension LiveContainer {
     ) -> [VersionStore.Mutation] {
         state.linked = requester.actor.map { ($0.ref, now) }
         let isPublished = state.isUnannounced && !observers.isEphemeral(name, requester)
-        // What a program made up for itself stays so under two such names.
+        // A generated name stays unreported if the second name is generated, too.
         if state.isUnannounced, !isPublished { return itemRows(state, stat) }
         // Each name is reported, the older one first; a later save is reported under one of them. A generated name is
         // not reported if its own program links it.
@@ -157,7 +157,7 @@ extension LiveContainer {
 
     /// The document of a file that was made without a name (O_TMPFILE) and has got one: its first version is the one
     /// that its writer closes.
-    private func newborn(_ node: Node, at place: Place) -> Document {
+    private func newDocument(of node: Node, at place: Place) -> Document {
         var state = Document.State(item: .random(), places: [place])
         state.isVerified = true
         return Document(state)

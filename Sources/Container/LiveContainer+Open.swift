@@ -77,8 +77,8 @@ extension LiveContainer {
         return try serve(reader: node, flags)
     }
 
-    /// What a reader sees. A file that was never touched gets no document by that, or reading a big tree would fill the
-    /// memory: its identities derive from its attributes until it is changed.
+    /// The version that a reader sees. A file that was never touched gets no document by that, because a program that
+    /// reads a big tree would fill the memory: its identities derive from its attributes until it is changed.
     private func observed(_ node: Node) throws(Errno) -> (ItemID, [Place], VersionID?) {
         let known = knownDocument(of: node)
         if known == nil, let (name, seen) = nodes.onlyName(node), !node.openings.state.withLock(\.maybeMapped) {
@@ -205,7 +205,7 @@ extension LiveContainer {
                     try keepCopy(&state, of: writing.node, from: writing.descriptor.raw, isDurable: true)
                 } catch {
                     guard error.isFull else { throw error }
-                    // Who only opens it needs no room: its content is kept before the first byte is overwritten.
+                    // A mere open needs no room: the content is kept before the first byte is overwritten.
                     return true
                 }
             }
@@ -227,7 +227,7 @@ extension LiveContainer {
             try saveUnfinished(&state, node, file: descriptor.raw)
         }
         do throws(Errno) { try keepCopy(&state, of: node, from: descriptor.raw) } catch {
-            try truncatesAllTheSame(&state, of: node, by: requester, error)
+            try discardForTruncation(&state, of: node, by: requester, error)
         }
         try Backing.check { ftruncate(descriptor.raw, size) }
         state.isAppendedTo = false
@@ -288,7 +288,7 @@ extension LiveContainer {
         }
         hear(.served(handle: file.id, isUnseen: isPassed && !reply.isMediated))
         if isPassed, file.mayBeMapped { endAttributes(of: file.node) }
-        if coordinator.isInUse, file.coordinated == nil { enrol(file) }
+        if coordinator.isInUse, file.coordinated == nil { enroll(file) }
         watchWhileOpen(file)
         return reply
     }

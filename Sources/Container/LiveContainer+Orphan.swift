@@ -20,7 +20,7 @@ extension LiveContainer {
             waits && file.node.writers.contains { $0 !== file }
         }
         guard var orphan = taken else { return }
-        // What is under way now may reach the file before it is looked at, or after.
+        // A write under way may reach the file before this look at it, or after.
         let isWrittenUnseen = file.node.writers.contains { $0 !== file && mayWriteUnseen($0) }
         do {
             let stat = try Backing.stat(file.descriptor.raw)
@@ -33,7 +33,7 @@ extension LiveContainer {
             }
             if !isLast {
                 file.state.withLock { ($0.isFlushed, $0.closed) = (true, Scheduler.now) }
-                // What is written after this close is looked at when the handle is released.
+                // Writes after this close are looked at when the handle is released.
                 var rest = orphan
                 rest.stamp = Stamp(stat)
                 orphans.add(rest, file.node)
@@ -85,7 +85,7 @@ extension LiveContainer {
                 return true
             }
             guard hash == nil || hash != current.hash || stat.size != current.size else { return true }
-            // What was appended to still begins the file: then both versions name its content.
+            // A content that was only appended to still begins the file: then both versions name it.
             let isHere = !state.isKept && !state.isReturning && !store.contents.contains(current.content)
             if isHere, file.state.withLock(\.saved) == current.id, !current.flags.contains(.sealed),
                 !state.sharesContent, !state.isAppendedTo
@@ -214,7 +214,7 @@ extension LiveContainer {
             }
         }
         let held = try Backing.open(path, in: entry.directory.rawValue, flags: linux_O_PATH | O_NOFOLLOW)
-        nodes.letGo(deletion, SharedDescriptor(held))
+        nodes.detach(deletion, SharedDescriptor(held))
         try custodian.remove(deletion)
     }
 
@@ -304,7 +304,7 @@ extension LiveContainer {
                 rows.append(row)
             }
             if !hasName, !isRecorded(state.item) {
-                // What was made to be renamed has gone without a trace: this is all that there is of it.
+                // A file that was made to be renamed has gone without a trace: only this version is left of it.
                 state.current = version
                 state.isRecorded = true
                 rows = [.version(version), itemRow(state, version)]

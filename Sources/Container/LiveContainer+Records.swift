@@ -9,7 +9,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Who is behind a request.
+    /// The process and the user behind a request.
     func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
         var requester = observers.requester(thread: caller.thread, user: caller.user, isOpening: isOpening)
         requester.isProgram = !caller.isOperation

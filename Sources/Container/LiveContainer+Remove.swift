@@ -37,7 +37,7 @@ extension LiveContainer {
                     unprotected: unprotected)
                 // A name that a program made up for itself was never told.
                 let isUnheard = coordinator.isInUse && observers.isEphemeral(name, requester(caller))
-                let deed = isUnheard ? nil : deed(.forDeleting, at: name, in: parent, entry.node)
+                let access = isUnheard ? nil : access(.forDeleting, at: name, in: parent, entry.node)
                 if parent.isForeign || stat.key.device != rootKey.device {
                     try holding(names, entry) { () throws(Errno) in try Backing.unlink(name.bytes, in: directory.raw) }
                     leave(names, entry, now: .gone)
@@ -49,7 +49,7 @@ extension LiveContainer {
                 } else {
                     try unlinkOther(names, entry, requester(caller))
                 }
-                tell(of: [deed], by: caller)
+                report([access], by: caller)
                 return []
             }
         }
@@ -95,7 +95,7 @@ extension LiveContainer {
             let inner = SharedDescriptor(
                 try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
             guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: directory.raw) }
-            let deed = deed(.forDeleting, at: name, in: parent, entry.node)
+            let access = access(.forDeleting, at: name, in: parent, entry.node)
             let requester = requester(caller)
             if isNobodysWork(entry, requester) {
                 try Backing.unlink(name.bytes, in: directory.raw, flags: AT_REMOVEDIR)
@@ -106,7 +106,7 @@ extension LiveContainer {
             }
             if let node = entry.node { directories.drop(node.id) }
             hear(.directoryRemoved(entry.place, requester))
-            tell(of: [deed], by: caller)
+            report([access], by: caller)
         }
     }
 
@@ -162,7 +162,7 @@ extension LiveContainer {
         let (maker, isRecorded) = document.state.withLock { ($0.removableBy, $0.isRecorded) }
         let isMakers = maker.map { requester.isProgram && observers.isMaker($0, requester, now: now) } ?? false
         if let maker, isMakers, !isWrittenByOthers(entry, maker) { return true }
-        // What it was before it was ignored stays a version.
+        // Its content from before it was ignored stays a version.
         return isIgnored(entry.name, in: entry.parent) && !isRecorded
             || databases.isJournal(entry.name, in: entry.parent, of: requester)
             || isRepositorys(entry.parent, requester)
@@ -179,7 +179,7 @@ extension LiveContainer {
             || isRepositorys(entry.parent, requester)
     }
 
-    /// What git removes inside `.git` it has no more use for.
+    /// Git has no more use for its removals inside `.git`.
     private func isRepositorys(_ parent: Node, _ requester: Requester) -> Bool {
         requester.author.program.utf8.starts(with: "git".utf8) && isRepositoryInternal(parent)
     }
@@ -256,7 +256,7 @@ extension LiveContainer {
             }
         } catch {
             do throws(Errno) { return try removeForGood(names, entry, document, requester, error) } catch {
-                letGo(names, entry)
+                releaseHeld(names, entry)
                 throw error
             }
         }
@@ -307,13 +307,13 @@ extension LiveContainer {
     ) throws(Errno) -> Result {
         hold(names, entry)
         do throws(Errno) { return try body() } catch {
-            letGo(names, entry)
+            releaseHeld(names, entry)
             throw error
         }
     }
 
-    /// What was held for a name that stays after all.
-    func letGo(_ names: borrowing NamesHeldAlone, _ entry: Entry) {
+    /// Closes the descriptor that was held for a name, because the name stays after all.
+    func releaseHeld(_ names: borrowing NamesHeldAlone, _ entry: Entry) {
         if let node = entry.node { nodes.hold(node, nil) }
     }
 

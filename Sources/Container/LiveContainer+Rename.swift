@@ -33,10 +33,10 @@ extension LiveContainer {
                     }
                     if !losing.isEmpty { return losing }
                 }
-                let deeds = deeds(move, target)
+                let accesses = accesses(of: move, target)
                 saved = try rename(names, move, onto: target, requester)
                 hear(of: move, requester)
-                tell(of: deeds, by: caller)
+                report(accesses, by: caller)
                 if coordinator.isInUse { tellCoordinator(move, target, (name, parent), (newName, newParent)) }
                 return []
             }
@@ -58,16 +58,16 @@ extension LiveContainer {
                 isMadeUp: observers.isEphemeral(move.newName, requester), requester))
     }
 
-    /// What a rename does to what is moved, and to what its new name is taken from.
-    private func deeds(_ move: Move, _ target: Entry?) -> [Access?] {
+    /// The accesses of a rename: to the moved item, and to the former owner of its new name.
+    private func accesses(of move: Move, _ target: Entry?) -> [Access?] {
         let source = move.source
-        let moving = deed(.forMoving, at: source.name, in: source.parent, source.node)
+        let moving = access(.forMoving, at: source.name, in: source.parent, source.node)
         guard let target else { return [moving, taking(move.newName, in: move.newParent)] }
         guard target.stat.key != source.stat.key else { return [moving] }
         let isExchange = move.flags & linux_RENAME_EXCHANGE != 0
         // A document whose file is replaced goes on.
         let option: WritingOption = isExchange ? .forMoving : target.stat.isRegular ? .updating : .forDeleting
-        return [moving, deed(option, at: target.name, in: target.parent, target.node)]
+        return [moving, access(option, at: target.name, in: target.parent, target.node)]
     }
 
     /// Claims and presenters go along with what was moved; with documents that were exchanged they stay at their names.
@@ -258,7 +258,7 @@ extension LiveContainer {
         let wasClean = document?.state.withLock { !$0.differs(from: move.source.stat) } ?? false
         try body()
         guard wasClean, let document else { return }
-        // What fails once the name has moved cannot make the call fail.
+        // A failure after the move of the name cannot make the call fail.
         guard let stat = try? Backing.stat(move.newName.bytes, in: move.newDirectory.raw) else { return }
         // An open that had found the old name may have emptied it meanwhile: that is a change of its content.
         document.state.withLock { if !$0.contentDiffers(from: stat) { $0.stamp = Stamp(stat) } }
@@ -318,7 +318,7 @@ extension LiveContainer {
             do throws(Errno) {
                 try renameOver(move, marked, isLinked: isLinked)
             } catch {
-                letGo(names, target)
+                releaseHeld(names, target)
                 undoParting(parted, of: &state, as: found)
                 // The file stays where it is: it must not share its inode with an object.
                 if isLinked, let content = state.current?.content {

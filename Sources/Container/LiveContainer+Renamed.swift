@@ -1,4 +1,4 @@
-// What the change feed is told of a name that became another: of what programs make up for themselves, nothing.
+// Reports of renamed names in the change feed; names that programs generate for themselves are not reported.
 
 import Glibc
 import SystemPackage

@@ -21,7 +21,7 @@ struct PendingSave {
     var accompanying: [VersionStore.Mutation] = []
     /// The same, behind them: rows that say where other versions have their contents once this one is current.
     var following: (inout Document.State) -> [VersionStore.Mutation] = { _ in [] }
-    /// What the file was hashed as a moment ago.
+    /// The file's hash of a moment ago.
     var known: (size: UInt64, modified: Timestamp, hash: [UInt8])?
 }
 
@@ -58,11 +58,11 @@ extension LiveContainer {
             state.stamp = Stamp(stat)
             return nil
         }
-        // What may go without a trace is not read for it.
+        // A file that may go without a trace is not read for its hash.
         let hash = state.isUnannounced && state.current == nil ? nil : hash(of: file, stat, save)
         if state.isMarked {
             state.isMarked = false
-            // What was written may reach the disk after the file itself does.
+            // The written data may reach the disk after the file itself does.
             SaveMark.whole(file, size: stat.size, hash: hash, now: now).set(on: file)
             // Only the time of the attribute has changed, unless something else has too: then it is another save.
             if let after = try? Backing.stat(file), after.modified == stat.modified, after.size == stat.size {
@@ -87,7 +87,7 @@ extension LiveContainer {
     private func canAmend(
         _ state: Document.State, _ parent: Node, _ name: FileName, _ save: PendingSave, _ stat: FileStat
     ) -> Bool {
-        // What was given up for want of room, or as too big, is over as well.
+        // A content that was given up for want of room, or as too big, is overwritten as well.
         guard let current = state.current, !state.isKept, !state.isReturning, !current.flags.contains(.contentLost)
         else { return false }
         if save.amends == current.id { return true }
@@ -230,7 +230,7 @@ extension LiveContainer {
             // hash tells: before it is written over, it is kept.
             save.isAppend || state.isAppendedTo && (current.hash == nil || begins(file, stat, with: current))
         {
-            // What is appended to stays the beginning of the file: both versions name one content, C its first bytes.
+            // A content stays the beginning of the file after an append: both versions name it, C its first bytes.
             sharing.content = current.content
         } else if !state.isKept, !state.isReturning {
             // A mapping may have changed unseen what was too big to be copied when it was opened.
@@ -251,7 +251,7 @@ extension LiveContainer {
             events.append(.change(change(.versionLost, in: parent, name, item: state.item, version: loser.id, by: nil)))
         }
         install(version, &state, stat, sharing)
-        // What was renamed here may have a history of its own, which is in its file.
+        // A renamed file may have a history of its own, which is in the file.
         state.sharesContent = sharing.content != nil
         state.conflict = loser.kind == .conflict ? .init(winner: version.id, loser: loser.id) : nil
         record(save, version, &state, parent, name, stat, before: .version(loser), mutations, behind: events)
@@ -285,7 +285,7 @@ extension LiveContainer {
             state.isRecorded = true
             rows.append(.version(current))
         }
-        // What is appended from now on is appended to what was just replaced.
+        // Later appends go on from the replacement.
         if save.kind == .replacing { state.appended = nil }
         // A program that was refused, and puts a copy of the content back, has still not seen it.
         if !isRefused(state, save.requester) {

@@ -1,5 +1,4 @@
-// What a save from stale content does under `stale-writes`: `refuse` and `merge` (DESIGN 6.3); `keep` is the plain
-// rule.
+// Saves from stale content under `stale-writes`: `refuse` and `merge` (DESIGN 6.3); `keep` is the plain rule.
 
 import Glibc
 import Logging

@@ -14,7 +14,7 @@ extension LiveContainer {
         _ state: inout Document.State, _ node: Node, _ name: FileName, in directory: SharedDescriptor, parent: Node
     ) throws(Errno) -> FileStat? {
         guard let own = state.current?.id, !state.isKept, !state.isReturning,
-            // What another appends to it is not theirs: the version is the beginning still.
+            // Another writer's appends are not theirs: the version is still the beginning.
             let writer = node.writers.first(where: {
                 $0.state.withLock(\.saved) == own && (!state.isAppendedTo || $0.isAppending)
             })

@@ -30,7 +30,7 @@ extension LiveContainer {
                 // Only its times were set.
                 if stat.size == current.size, isAsRecorded(stat, recorded) { return state.stamp = Stamp(stat) }
                 let mayBeOverwritten = isWritten && !current.flags.contains(.sealed)
-                // What has not arrived after a power cut is a hole.
+                // After a power cut, data that did not arrive is a hole.
                 if mayBeOverwritten || !SaveMark.isWithoutHoles(file, size: current.size) {
                     state.current?.flags.insert(.unfinished)
                 }

@@ -16,7 +16,7 @@ import VersionStore
 /// Locks, in the order they may be taken: ``names``, a document's state, the node table, then the small tables
 /// (descriptors, open files, openings, tombstones, observations), under which nothing else is locked.
 public final class LiveContainer: Sendable {
-    /// What a container needs from its surroundings.
+    /// The parts of its surroundings that a container needs.
     public struct Options: Sendable {
         public var clock: any WallClock
         public var logger: Logger
@@ -78,7 +78,7 @@ public final class LiveContainer: Sendable {
     let databases: Databases
     let past: Past
     let mappedFiles: MappedFiles
-    let enrolment = Enrolment()
+    let enrollment = Enrollment()
     /// Whether the end of tombstones is scheduled.
     let expiring = RankedMutex(false)
     /// Opened for writing, and not looked at since.
@@ -146,7 +146,7 @@ public final class LiveContainer: Sendable {
             self?.chores.after(Self.notesNanoseconds) { [weak self] in self?.observers.books.workIn() }
         }
         documents.whenCrowded { [weak self] in
-            self?.chores.after(0) { [weak self] in self?.letDocumentsGo() }
+            self?.chores.after(0) { [weak self] in self?.removeUnusedDocuments() }
         }
         if !options.isReadOnly { space.upkeep.begin() }
         if let name = Self.ignoreFileName { noteIgnoreFile(name, in: nodes.root) }

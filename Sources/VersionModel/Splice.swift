@@ -33,26 +33,26 @@ public enum Splice {
 
         mutating func remove(_ id: VersionID) {
             guard let own = parents.removeValue(forKey: id)?.filter({ $0 != id }) else { return }
-            let heirs = (children.removeValue(forKey: id) ?? []).subtracting([id])
+            let successors = (children.removeValue(forKey: id) ?? []).subtracting([id])
             // The children of a first version must not become first versions.
-            let keepsName = own.isEmpty || heirs.count > 1 && !haveMissingInCommon(heirs, besides: id)
+            let keepsName = own.isEmpty || successors.count > 1 && !haveMissingInCommon(successors, besides: id)
             for parent in own { children[parent]?.remove(id) }
-            for heir in heirs { replace(id, by: keepsName ? [id] + own : own, in: heir) }
+            for successor in successors { replace(id, by: keepsName ? [id] + own : own, in: successor) }
         }
 
-        private mutating func replace(_ id: VersionID, by own: [VersionID], in heir: VersionID) {
-            let others = (parents[heir] ?? []).filter { $0 != id && $0 != heir }
+        private mutating func replace(_ id: VersionID, by own: [VersionID], in successor: VersionID) {
+            let others = (parents[successor] ?? []).filter { $0 != id && $0 != successor }
             // A parent that another way leads to need not be named.
             let reached = others.isEmpty ? [] : ancestors(of: others)
             var named: [VersionID] = []
-            for parent in parents[heir] ?? [] {
-                for parent in parent == id ? own.filter({ !reached.contains($0) && $0 != heir }) : [parent]
+            for parent in parents[successor] ?? [] {
+                for parent in parent == id ? own.filter({ !reached.contains($0) && $0 != successor }) : [parent]
                 where !named.contains(parent) { named.append(parent) }
             }
             if named.isEmpty { named = [id] }
-            parents[heir] = named
-            for parent in named { children[parent, default: []].insert(heir) }
-            changed.insert(heir)
+            parents[successor] = named
+            for parent in named { children[parent, default: []].insert(successor) }
+            changed.insert(successor)
         }
 
         /// Whether all of these versions name one missing version, which already prevents their merge.

@@ -149,7 +149,7 @@ final class Arrivals: @unchecked Sendable {
 
     /// Closes copies that were removed meanwhile, so that their room is free. They are not needed on the disk, so this
     /// does not wait.
-    func letGoOfRemoved() {
+    func closeRemoved() {
         // Closed after `mutex` is released.
         _ = locked { () -> [Copy] in
             var removed: [Copy] = []

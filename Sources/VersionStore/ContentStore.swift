@@ -128,7 +128,7 @@ public final class ContentStore: Sendable {
     var unawaited: Int { arrivals.unawaited }
 
     /// Frees the room of files at once that were removed on their way to the disk.
-    public func letGoOfRemoved() { arrivals.letGoOfRemoved() }
+    public func closeRemoved() { arrivals.closeRemoved() }
 
     /// Whether a rename over a file starts the write of the new file, if it has not started, and waits for the disk to
     /// accept the request.

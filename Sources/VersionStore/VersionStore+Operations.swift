@@ -19,7 +19,7 @@ extension VersionStore {
     }
 
     /// The children of these versions, without these versions themselves.
-    public func heirs(of versions: [Version]) throws(StoreError) -> [Version] {
+    public func children(of versions: [Version]) throws(StoreError) -> [Version] {
         let gone = Set(versions.map(\.id))
         return try read { database in
             try Dictionary(grouping: versions, by: \.item).flatMap { item, versions in

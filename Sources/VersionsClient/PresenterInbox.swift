@@ -102,7 +102,7 @@ private final class MessageHandling: Sendable {
     }
 
     private func handle(_ question: PresenterMessage.Content) async -> Result<Void, ControlError> {
-        if case .relinquish(_, let claim) = question { state.withLock { $0.relinquished.letsGo(claim) } }
+        if case .relinquish(_, let claim) = question { state.withLock { $0.relinquished.relinquish(to: claim) } }
         do {
             try await presenter.handle(question)
             return .success(())

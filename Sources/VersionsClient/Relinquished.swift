@@ -9,7 +9,7 @@ package struct Relinquished<Claim: Hashable & Sendable, End: Sendable>: Sendable
     private struct Lasting: Sendable {
         /// The time of its question.
         var asked: UInt64
-        var isLetGo = false
+        var isRelinquished = false
     }
 
     /// Counts the messages.
@@ -31,7 +31,7 @@ package struct Relinquished<Claim: Hashable & Sendable, End: Sendable>: Sendable
     package var claims: [Claim] { lasting.sorted { $0.value.asked < $1.value.asked }.map(\.key) }
 
     /// Notes that the presenter relinquishes, in the question's turn.
-    package mutating func letsGo(_ claim: Claim) { lasting[claim]?.isLetGo = true }
+    package mutating func relinquish(to claim: Claim) { lasting[claim]?.isRelinquished = true }
 
     /// Notes the end of a claim.
     /// - Returns: the time of the end.
@@ -46,7 +46,7 @@ package struct Relinquished<Claim: Hashable & Sendable, End: Sendable>: Sendable
     /// - Returns: the ends to report now, in order.
     package mutating func due(_ end: End, from time: UInt64) -> [End] {
         kept.append(end)
-        return lasting.values.contains { $0.isLetGo && $0.asked > time } ? [] : rest()
+        return lasting.values.contains { $0.isRelinquished && $0.asked > time } ? [] : rest()
     }
 
     /// The unreported ends, after the last message.

@@ -51,9 +51,9 @@ import Testing
         }
         begun.wait()
         // While it has its name, it is not waited for.
-        hashes.letGoOfRemoved()
+        hashes.closeRemoved()
         unlink(path)
-        hashes.letGoOfRemoved()
+        hashes.closeRemoved()
         // The number may be another file's by now.
         #expect(fstat(file, &after) != 0 || (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino))
     }

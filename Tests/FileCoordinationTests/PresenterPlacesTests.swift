@@ -103,8 +103,8 @@ struct PresenterPlacesTests {
         }
     }
 
-    @Test("who lets go of changes before the daemon has said that it tells them leaves no presenter behind")
-    func changesLetGo() throws {
+    @Test("changes that end before the daemon has said that it tells them leave no presenter behind")
+    func endedChanges() throws {
         try withContainer(files: ["a": "1"]) { container in
             let file = URL(fileURLWithPath: container.file("a"))
             for _ in 0..<50 { _ = FileChanges(of: file).makeAsyncIterator() }

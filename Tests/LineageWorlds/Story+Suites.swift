@@ -281,7 +281,7 @@ extension Story {
     /// What a power cut leaves, where the catalog has lost its end.
     static let cuts: [Story] = [
         Story(
-            "two names of a document that others were renamed over have one heir",
+            "two names of a document that others were renamed over go on as one",
             setup: "save n; save g; ln f f~; age",
             "mv n f; mv g f~; lose 2",
             "f is f", "f~ is new"),

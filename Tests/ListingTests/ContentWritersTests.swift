@@ -9,7 +9,7 @@ import Testing
     /// Functions of the store of contents, and of the deleted area, that change no file of theirs. One that is not
     /// listed counts as one that does.
     private static let harmless: Set = [
-        "allocated", "contains", "forEach", "hasten", "label", "labels", "letGoOfRemoved", "name", "open", "place",
+        "allocated", "closeRemoved", "contains", "forEach", "hasten", "label", "labels", "name", "open", "place",
         "restore", "settle", "settleUnseen", "synchronizing", "takeOverWriting",
     ]
 

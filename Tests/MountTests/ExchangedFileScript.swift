@@ -1,5 +1,5 @@
 // Calls on a file that the kernel has looked up, after another one has taken its name below, as a Python program:
-// arguments are the directory, its mount, and a place for a secret. It prints a line for each deed.
+// arguments are the directory, its mount, and a place for a secret. It prints a line for each call.
 
 enum ExchangedFileScript {
     static let text = #"""
@@ -38,7 +38,7 @@ enum ExchangedFileScript {
                 raise OSError(ctypes.get_errno(), "linkat")
 
 
-        deeds = {
+        calls = {
             "chmod": lambda path: os.chmod(path, 0o4777),
             "chown": lambda path: os.chown(path, 65534, 65534),
             "times": lambda path: os.utime(path, (1, 1)),
@@ -84,8 +84,8 @@ enum ExchangedFileScript {
 
         signal.signal(signal.SIGALRM, late)
         for kind in ("symlink", "file", "fifo"):
-            for deed, act in deeds.items():
-                name = f"{kind}-{deed}".replace(" ", "-")
+            for call, act in calls.items():
+                name = f"{kind}-{call}".replace(" ", "-")
                 with open(f"{below}/{name}", "wb") as file:
                     file.write(b"mine")
                 os.setxattr(f"{below}/{name}", "user.there", b"mine")
@@ -114,7 +114,7 @@ enum ExchangedFileScript {
                 if os.path.lexists(f"{mount}/linked"):
                     said += ", linked"
                     os.unlink(f"{mount}/linked")
-                print(f"{kind} {deed}: {said}", flush=True)
+                print(f"{kind} {call}: {said}", flush=True)
                 os.close(held)
         """#
 }

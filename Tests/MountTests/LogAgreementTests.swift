@@ -37,13 +37,13 @@ private struct RandomTree {
     /// What was done, for people.
     private(set) var done: [String] = []
     /// What each deletion was of, and who did it.
-    private(set) var deleted: [Deed] = []
+    private(set) var deleted: [Action] = []
     /// What each rename was of: `from -> to`.
-    private(set) var renamed: [Deed] = []
+    private(set) var renamed: [Action] = []
     /// Files that somebody has saved.
     private(set) var touched: Set<String> = []
 
-    struct Deed: Hashable {
+    struct Action: Hashable {
         var what: String
         var program: String
         var pid: Int32
@@ -71,13 +71,13 @@ private struct RandomTree {
             guard let name = any, let other = free.randomElement(using: &generator) else { return }
             note("\(actor.program) renames \(name) to \(other)")
             try actor.must("rename", name, other)
-            renamed.append(Deed(what: "\(name) -> \(other)", program: actor.program, pid: actor.pid))
+            renamed.append(Action(what: "\(name) -> \(other)", program: actor.program, pid: actor.pid))
             if touched.remove(name) != nil { touched.insert(other) }
         case ..<86:
             guard let name = any else { return }
             note("\(actor.program) deletes \(name)")
             try actor.must("unlink", name)
-            deleted.append(Deed(what: name, program: actor.program, pid: actor.pid))
+            deleted.append(Action(what: name, program: actor.program, pid: actor.pid))
         case ..<93: if let name = free.randomElement(using: &generator) { try undelete(name) }
         default: if let name = any { try restore(name) }
         }
@@ -188,9 +188,9 @@ private struct LogComparison {
         var program: String
         var pid: Int32
 
-        var deed: RandomTree.Deed {
+        var action: RandomTree.Action {
             let what = event.from.map { "\($0) -> \(event.path)" } ?? event.path
-            return RandomTree.Deed(what: what, program: program, pid: pid)
+            return RandomTree.Action(what: what, program: program, pid: pid)
         }
     }
 
@@ -244,13 +244,13 @@ private struct LogComparison {
     /// Every deletion and every rename that was done is told once, by whom it was done; and every entry that there is.
     private func problems(_ deleted: [Deleted]) -> [String] {
         var problems: [String] = []
-        for (event, deeds) in [("deleted", tree.deleted), ("renamed", tree.renamed)] {
-            let told = whole.filter { $0.event.event == event }.map(\.deed)
-            let (expected, found) = (Self.counts(deeds), Self.counts(told))
-            for deed in Set(expected.keys).union(found.keys) where expected[deed] != found[deed] {
+        for (event, actions) in [("deleted", tree.deleted), ("renamed", tree.renamed)] {
+            let told = whole.filter { $0.event.event == event }.map(\.action)
+            let (expected, found) = (Self.counts(actions), Self.counts(told))
+            for action in Set(expected.keys).union(found.keys) where expected[action] != found[action] {
                 problems.append(
-                    "\(event) \(deed.what) by \(deed.program) \(deed.pid): \(found[deed] ?? 0) times in log, "
-                        + "\(expected[deed] ?? 0) times in truth")
+                    "\(event) \(action.what) by \(action.program) \(action.pid): \(found[action] ?? 0) times in log, "
+                        + "\(expected[action] ?? 0) times in truth")
             }
         }
         for entry in deleted {
@@ -264,8 +264,8 @@ private struct LogComparison {
         return problems
     }
 
-    private static func counts(_ deeds: [RandomTree.Deed]) -> [RandomTree.Deed: Int] {
-        Dictionary(deeds.map { ($0, 1) }, uniquingKeysWith: +)
+    private static func counts(_ actions: [RandomTree.Action]) -> [RandomTree.Action: Int] {
+        Dictionary(actions.map { ($0, 1) }, uniquingKeysWith: +)
     }
 
     private func blameProblems(_ name: String, _ history: HistoryRecord) throws -> [String] {

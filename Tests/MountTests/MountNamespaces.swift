@@ -29,11 +29,11 @@ enum MountNamespaces {
         try gate.passing(alone: false, body)
     }
 
-    /// Runs something in a mount namespace of its own; when it returns that is gone, or has let go of others' mounts.
+    /// Runs something in a mount namespace of its own; when it returns that is gone, or has unmounted others' mounts.
     static func making<Result>(_ body: () throws -> Result) rethrows -> Result { try gate.passing(alone: true, body) }
 
-    /// For sh, in a new namespace: lets go of the mounts of all tests but those below a directory.
-    static func lettingGo(but directory: String) -> String {
+    /// For sh, in a new namespace: unmounts the mounts of all tests but those below a directory.
+    static func unmountingOthers(but directory: String) -> String {
         """
         awk -v all='\(Workplace.root)/' -v own='\(directory)/' \
         'index($5, all) == 1 && index($5, own) != 1 { print $5 }' /proc/self/mountinfo | tac |

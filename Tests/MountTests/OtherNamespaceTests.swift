@@ -39,7 +39,7 @@ import Testing
     func held() throws {
         try Place.with { place in
             let daemon = try place.serve("c")
-            let script = MountNamespaces.lettingGo(but: place.path) + "\necho there; read line || :"
+            let script = MountNamespaces.unmountingOthers(but: place.path) + "\necho there; read line || :"
             try withHolder(["unshare", "-m", "sh", "-c", script], hasNamespace: true) { holder in
                 let begun = ContinuousClock.now
                 let output = try place.ctl("unmount", "c", "--json")

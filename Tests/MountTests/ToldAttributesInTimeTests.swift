@@ -52,13 +52,13 @@ import Testing
                 hasReturned.signal()
             }
             defer {
-                answer.letGo()
+                answer.release()
                 hasReturned.wait()
             }
             try answer.awaitHeld()
             // It is recorded by now, and may be told before the program has its answer, or after that.
             if (try? client.wait(seconds: 1, for: "d: \(change.told)")) == nil {
-                answer.letGo()
+                answer.release()
                 try client.wait(for: "d: \(change.told)")
             }
             return change.look(directory)
@@ -106,5 +106,5 @@ private final class LateAnswer: Sendable {
         }
     }
 
-    func letGo() { _ = vfs_flock(file, LOCK_UN) }
+    func release() { _ = vfs_flock(file, LOCK_UN) }
 }

@@ -84,7 +84,7 @@ import Testing
         }
         // The thread has what it begins to write open as well, for a moment.
         let end = ContinuousClock.now + .seconds(20)
-        repeat { arrivals.letGoOfRemoved() } while opened(below: directory) != ["kept"] && ContinuousClock.now < end
+        repeat { arrivals.closeRemoved() } while opened(below: directory) != ["kept"] && ContinuousClock.now < end
         #expect(opened(below: directory) == ["kept"])
         arrivals.end()
         #expect(opened(below: directory) == [])

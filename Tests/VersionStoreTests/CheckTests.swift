@@ -99,7 +99,7 @@ struct CheckTests {
         let store = try fixture.store()
         // One name of a file went, and the file was renamed over another document: that has the content now.
         var (former, versions) = try fixture.document("a", kinds: [], in: store)
-        let (heir, both) = try fixture.document("b", kinds: [], in: store)
+        let (child, both) = try fixture.document("b", kinds: [], in: store)
         let current = try #require(both.last)
         (versions[0].kind, versions[0].content, former.places) = (.history, current.content, [])
         let note = Records.deletion(path: "a", item: former.id, type: .link)
@@ -113,7 +113,7 @@ struct CheckTests {
         #expect(try store.settleContents(of: [current]) == 0)
         #expect(try store.check(repair: true) == [])
         #expect(try store.version(versions[0].id) == versions[0])
-        #expect(try store.item(heir.id) == heir)
+        #expect(try store.item(child.id) == child)
     }
 
     @Test func currentVersionsAreMadeOneForEachItem() throws {

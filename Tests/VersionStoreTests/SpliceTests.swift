@@ -32,7 +32,7 @@ struct SpliceTests {
         let store = try fixture.store()
         let line = line(6, in: store)
         let gone = [line[1], line[2], line[4]]
-        #expect(Set(try store.heirs(of: gone).map(\.id)) == [line[3].id, line[5].id])
+        #expect(Set(try store.children(of: gone).map(\.id)) == [line[3].id, line[5].id])
         if atOnce {
             store.commit(gone.map { .removeVersion($0.id) })
         } else {

@@ -29,7 +29,7 @@ extension ContainerBackend: CoordinationBackend {
             guard !request.accesses.isEmpty else {
                 throw ControlError(.invalidParameters, "accesses: a claim needs at least one")
             }
-            container.enrolWriters()
+            container.enrollWriters()
             try lookingUp { moves in
                 let accesses = try request.accesses.map { access in
                     let kind = try AccessKind(access)

@@ -7,14 +7,14 @@ import VersionModel
 
 extension LiveContainer {
     /// Removes unused documents: first those without a use since the last time, then the others.
-    func letDocumentsGo() {
+    func removeUnusedDocuments() {
         let now = now
         let mayMatter = { [observers] (actor: FileActor) in observers.isKnown(actor.ref) }
         for evenUsed in [false, true] where documents.count > DocumentIndex.limit / 2 {
             for directory in documents.directories {
                 // The lock is taken for each directory: a change of a name waits for one of them at most.
                 names.reading {
-                    documents.letGo(
+                    documents.removeUnused(
                         in: directory, now: now, evenUsed: evenUsed, written: { writtenPlaces }, keepsSaver: mayMatter)
                 }
             }

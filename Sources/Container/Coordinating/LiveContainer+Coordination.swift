@@ -8,10 +8,10 @@ import VersionModel
 import VersionStore
 
 /// Whether the programs with files open for writing must be found, because a client takes part.
-final class Enrolment: Sendable {
+final class Enrollment: Sendable {
     let needed = Atomic(false)
     /// Held during the search. Taken before all other locks.
-    let turn = RankedMutex((), .enrolment)
+    let turn = RankedMutex((), .enrollment)
 }
 
 extension LiveContainer {
@@ -92,24 +92,24 @@ extension LiveContainer {
     public func takePart(_ client: any CoordinationClient, as principal: Principal) -> ConnectionID {
         let (connection, isFirst) = coordinator.connect(
             client, party(principal), actor: observers.actor(thread: principal.process))
-        if isFirst { enrolment.needed.store(true, ordering: .releasing) }
+        if isFirst { enrollment.needed.store(true, ordering: .releasing) }
         return connection
     }
 
     /// Finds the programs that had files open for writing before the first client came: their claims count like those
     /// of later opens, which make them themselves. For threads that may wait, before they make a claim: it waits for a
     /// document that is being copied.
-    public func enrolWriters() {
-        guard enrolment.needed.load(ordering: .acquiring) else { return }
-        enrolment.turn.withLock { _ in
-            guard enrolment.needed.load(ordering: .acquiring) else { return }
-            for file in serving.files.all where file.isWriter { enrol(file) }
-            enrolment.needed.store(false, ordering: .releasing)
+    public func enrollWriters() {
+        guard enrollment.needed.load(ordering: .acquiring) else { return }
+        enrollment.turn.withLock { _ in
+            guard enrollment.needed.load(ordering: .acquiring) else { return }
+            for file in serving.files.all where file.isWriter { enroll(file) }
+            enrollment.needed.store(false, ordering: .releasing)
         }
     }
 
     /// Makes a claim, until its close, for a handle for writing that has not waited for claims.
-    func enrol(_ file: OpenFile) {
+    func enroll(_ file: OpenFile) {
         guard let path = nodes.path(file.node) else { return }
         let fresh = coordinator.newClaim()
         let claim = file.state.withLock { state in
@@ -123,18 +123,18 @@ extension LiveContainer {
     }
 
     /// An action that does not wait for claims; nil if no client takes part.
-    func deed(_ option: WritingOption, at name: FileName, in parent: Node, _ node: Node?) -> Access? {
+    func access(_ option: WritingOption, at name: FileName, in parent: Node, _ node: Node?) -> Access? {
         guard coordinator.isInUse else { return nil }
         return Access(
             path: path(of: name, in: parent), item: node.flatMap { identity(of: $0) }, kind: .writing(option))
     }
 
     /// The use of a free name: a holder of a claim on it hears of it as of a creation.
-    func taking(_ name: FileName, in parent: Node) -> Access? { deed(.updating, at: name, in: parent, nil) }
+    func taking(_ name: FileName, in parent: Node) -> Access? { access(.updating, at: name, in: parent, nil) }
 
     /// Reports actions without a wait to presenters and to holders of claims.
-    func tell(of deeds: [Access?], by caller: Caller) {
-        for deed in deeds { if let deed { coordinator.notice(deed, by: requester(caller).actor) } }
+    func report(_ accesses: [Access?], by caller: Caller) {
+        for access in accesses { if let access { coordinator.notice(access, by: requester(caller).actor) } }
     }
 
     /// The process at the other end of a client's connection.

@@ -92,7 +92,7 @@ struct DeletedDatabases {
         whole.size = now.size
         try custodian.replace(names, whole, moving: name, in: staged.directory)
         // A program that has it open continues to read the former file.
-        nodes.letGo(deletion.id, database.file)
+        nodes.detach(deletion.id, database.file)
         store.commit([.deletion(whole)])
         return whole
     }

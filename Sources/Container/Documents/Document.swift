@@ -166,7 +166,7 @@ final class Document: Sendable {
     /// Whether it was used since the index last removed unused documents.
     let wasUsed = Atomic<Bool>(true)
 
-    /// Why `DocumentIndex.letGo` may lock documents under the index.
+    /// Why `DocumentIndex.removeUnused` may lock documents under the index.
     static let unreferenced: StaticString = "only the index refers to it, so that no thread has its state locked"
 
     init(_ state: State) {

@@ -7,8 +7,8 @@ import VersionStore
 /// The used or recorded documents, by directory and name. It is the only writer of items' places, so its memory matches
 /// the catalog. Lock order: after documents; the catalog is read without its lock.
 ///
-/// When there are too many, unused documents are removed (``letGo(in:now:evenUsed:written:keepsSaver:)``): a directory
-/// with recorded ones counts as unread again, and the others can be derived from their files.
+/// When there are too many, unused documents are removed (``removeUnused(in:now:evenUsed:written:keepsSaver:)``): a
+/// directory with recorded ones counts as unread again, and the others can be derived from their files.
 final class DocumentIndex: Sendable {
     fileprivate struct State {
         var directories: [FileID: [FileName: Document]] = [:]
@@ -135,7 +135,7 @@ final class DocumentIndex: Sendable {
     ///   - written: the places of files that are open for writing. Called when no thread can get the candidates any
     ///     more: an open of one of them waits for the index.
     ///   - keepsSaver: whether the actor of a save may still take part in a conflict.
-    func letGo(
+    func removeUnused(
         in directory: FileID, now: Timestamp, evenUsed: Bool, written: () -> Set<Place>, keepsSaver: (FileActor) -> Bool
     ) {
         state.withLock { state in

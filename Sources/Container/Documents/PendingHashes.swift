@@ -71,7 +71,7 @@ final class PendingHashes: @unchecked Sendable {
     }
 
     /// Waits until a file that has lost its name is closed: a moment later, because its read ends.
-    func letGoOfRemoved() {
+    func closeRemoved() {
         locked {
             guard let file, Self.isRemoved(file) else { return }
             let before = count

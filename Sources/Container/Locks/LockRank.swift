@@ -3,8 +3,8 @@
 /// A lock is taken only while those held by the thread have lower ranks. In builds for tests every lock of the
 /// module checks that (``HeldLocks``).
 enum LockRank: Int, Comparable {
-    /// `Enrolment.turn`, taken with nothing held.
-    case enrolment
+    /// `Enrollment.turn`, taken with nothing held.
+    case enrollment
     /// `LiveContainer.names`
     case names
     /// `Document.state`. Two only while ``names`` is held alone.

@@ -191,7 +191,7 @@ final class NodeTable: Sendable {
     func lostDocument(of node: Node) -> Document? { state.withLock { _ in node.name == nil ? node.lostDocument : nil } }
 
     /// Separates a node from a kept content that has become a separate file.
-    func letGo(_ node: Node, _ descriptor: SharedDescriptor) {
+    func detach(_ node: Node, _ descriptor: SharedDescriptor) {
         state.withLock { state in
             guard case .kept = node.whereabouts else { return }
             node.whereabouts = .gone
@@ -206,7 +206,7 @@ final class NodeTable: Sendable {
     }
 
     /// Takes a deleted file out of the deleted area while a program may have it open.
-    func letGo(_ deletion: DeletionID, _ descriptor: SharedDescriptor) {
+    func detach(_ deletion: DeletionID, _ descriptor: SharedDescriptor) {
         state.withLock { state in
             guard let node = state.byDeletion.removeValue(forKey: deletion) else { return }
             node.whereabouts = .gone

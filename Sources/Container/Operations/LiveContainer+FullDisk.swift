@@ -16,7 +16,7 @@ extension LiveContainer {
     /// On a full file system, a truncation discards a content that cannot be copied, as the newest one that may go:
     /// otherwise no program could make room by a truncation. Pinned versions, and versions that may have to stay as
     /// losers of a conflict, are not discarded.
-    func truncatesAllTheSame(
+    func discardForTruncation(
         _ state: inout Document.State, of node: Node, by requester: Requester?, _ failure: Errno
     ) throws(Errno) {
         guard failure.isFull, let current = state.current, !current.flags.contains(.pinned),
@@ -31,7 +31,7 @@ extension LiveContainer {
         space.noteLoss(bytes: current.size)
     }
 
-    /// Removes what a name stands for without the deleted area, where that has no room even for the record: there it
+    /// Removes a name's file without the deleted area, where that has no room even for the record: there it
     /// would be the first to be given up. With it goes the history of a document that is nowhere else.
     func removeForGood(
         _ names: borrowing NamesHeldAlone, _ entry: Entry, _ document: Document?, _ requester: Requester,
@@ -49,7 +49,7 @@ extension LiveContainer {
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
         leave(names, entry, now: .gone)
         // A descriptor of our own would keep its room.
-        space.making.letGoOfRemoved()
+        space.making.closeRemoved()
         space.noteLoss(bytes: UInt64(entry.stat.raw.blocks) * 512)
         var rows: [VersionStore.Mutation] = []
         if let document {

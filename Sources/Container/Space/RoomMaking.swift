@@ -60,10 +60,10 @@ final class RoomMaking: Sendable {
         if let free = free.room?.free, free > before.free, free >= needed { return true }
         let news = state.news
         let given = oldest.giveUp(history: true, deleted: true, mayWait: mayWait) { _ in
-            letGoOfRemoved()
+            closeRemoved()
             return needed - min(needed, free.room?.free ?? .max)
         }
-        letGoOfRemoved()
+        closeRemoved()
         let isExhausted = (free.room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { state.notLookingForAWhile(since: news) }
         shortages.note(given, isExhausted: isExhausted)
@@ -72,8 +72,8 @@ final class RoomMaking: Sendable {
     }
 
     /// What is on its way to the disk, or is read for its hash, is open, and takes its room until it is let go.
-    func letGoOfRemoved() {
-        store.contents.letGoOfRemoved()
-        pendingHashes.letGoOfRemoved()
+    func closeRemoved() {
+        store.contents.closeRemoved()
+        pendingHashes.closeRemoved()
     }
 }

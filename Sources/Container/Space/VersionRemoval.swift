@@ -31,7 +31,7 @@ final class VersionRemoval: Sendable {
     ) throws -> UInt64 {
         let gone = Set(versions.map(\.id))
         let events = events(for: versions, at: path, by: requester)
-        let children = try store.heirs(of: versions)
+        let children = try store.children(of: versions)
         store.commit(versions.map { .removeVersion($0.id) } + rows(versions) + events)
         for child in children { tellParents(of: child.id, mayWait: mayWait) }
         return try Set(versions.map(\.content)).reduce(into: 0) { bytes, content in

@@ -44,12 +44,12 @@ extension Arbiter {
     }
 
     private func ownAccesses(of actor: FileActor?, around entry: Entry) -> [OwnAccess] {
-        guard let actor, let deed = entry.claim.accesses.first, let unit = entry.units.first else { return [] }
+        guard let actor, let change = entry.claim.accesses.first, let unit = entry.units.first else { return [] }
         return held.compactMap { claims[$0] }.flatMap { own -> [OwnAccess] in
             guard let holder = own.claim.actor, actor.isOrDescends(from: holder) else { return [] }
             return zip(own.claim.accesses, own.units).compactMap { access, place in
                 guard access.kind.strength != .reads else { return nil }
-                let relation = ClaimMatrix.relation(ofLater: deed, on: unit, toEarlier: access, on: place)
+                let relation = ClaimMatrix.relation(ofLater: change, on: unit, toEarlier: access, on: place)
                 guard relation == .same || relation == .laterIsInside else { return nil }
                 return OwnAccess(
                     purpose: own.claim.purpose, access: access,

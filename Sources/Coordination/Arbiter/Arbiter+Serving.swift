@@ -61,7 +61,7 @@ extension Arbiter {
     /// Removes a claim in any phase, and gives presenters their items back.
     mutating func end(_ id: ClaimID) {
         guard let entry = claims.removeValue(forKey: id) else { return }
-        letGo(entry)
+        release(entry)
         attention.remove(id)
         for blocker in entry.blockers { removeDependent(id, of: blocker) }
         for (question, asked) in questions where asked.claim == id { questions[question] = nil }

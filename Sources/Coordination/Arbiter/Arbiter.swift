@@ -165,7 +165,7 @@ public struct Arbiter: Sendable {
     }
 
     /// Releases a claim that has ended.
-    mutating func letGo(_ entry: Entry) {
+    mutating func release(_ entry: Entry) {
         if entry.claim.isPlain { plainCount -= 1 }
         index.remove(entry)
         held.remove(entry.claim.id)

@@ -266,7 +266,7 @@ final class PresenterLink: Sendable {
     }
 
     private func relinquish(toWriter: Bool, _ claim: ClaimKey, _ message: PresenterMessage) {
-        state.withLock { $0.relinquished.letsGo(claim) }
+        state.withLock { $0.relinquished.relinquish(to: claim) }
         let reply = PresenterReply(ifDropped: nil, message.answer)
         let answer: @Sendable ((@Sendable () -> Void)?) -> Void = { reacquirer in
             // Only the first answer counts.

@@ -86,7 +86,7 @@ extension Planning {
                 if !isOrigin { record(.forget(version.number)) }
             }
         }
-        letGoOfForgotten()
+        dropForgotten()
     }
 
     /// Documents without a name whose file was renamed over one of these, and that show nothing more.
@@ -96,7 +96,7 @@ extension Planning {
         for row in facts.rows where row.file != nil && !documents.contains(row.document) {
             guard !found.contains(row.document), !facts.hasName(row.document),
                 case .movedAway(let next?) = facts.lastDeparture(of: row.document)?.how,
-                let heir = facts[next]?.document, documents.contains(heir),
+                let successor = facts[next]?.document, documents.contains(successor),
                 facts.versions(of: row.document).allSatisfy({ contents.contains($0.fingerprint) })
             else { continue }
             found.append(row.document)
@@ -105,7 +105,7 @@ extension Planning {
     }
 
     /// No file holds a version that is gone: what is written to it later is a save, also of the same content.
-    private mutating func letGoOfForgotten() {
+    private mutating func dropForgotten() {
         for index in memory.files.indices {
             let file = memory.files[index]
             guard let held = file.holds.flatMap({ facts[$0] }), held.isForgotten else { continue }

@@ -33,7 +33,8 @@ extension Settling {
     /// | was free | of any other | comes back by the rule of ``Planning/claim(_:at:)``, at the crash's time |
     /// | was free, and nothing comes back | of a file with a document | is the file's |
     ///
-    /// A document has one heir: if it is alive in another file already, what arrives begins with its current version.
+    /// A document goes on in one file: if it is alive in another file already, the arriving file begins with its
+    /// current version.
     private mutating func settleArrival(of name: Found.Name, vacated: [Found.Name], wasTaken: Bool) {
         let isDirectory = found.directories.contains(name.file)
         let former = formerRow(of: name.file, vacated: vacated)
@@ -45,23 +46,23 @@ extension Settling {
             : planning.claim(name.place, at: crashed).flatMap { claimed in
                 former.map { $0.isDirectory || $0.document != claimed.document } ?? true ? claimed : nil
             }
-        let heir = wasTaken ? last : isLink && former != nil ? nil : claimed
+        let continued = wasTaken ? last : isLink && former != nil ? nil : claimed
         var row = planning.row(
             name.place, name.file, former == nil ? .found : isLink ? .linked : .moved, by: nil)
         row.isDirectory = isDirectory
         row.from = former?.number
         var partings: [Planning.Parting] = []
-        if let heir {
-            let isAlive = planning.facts.names(of: heir.document).contains {
-                $0.place != name.place && $0.file != heir.file
+        if let continued {
+            let isAlive = planning.facts.names(of: continued.document).contains {
+                $0.place != name.place && $0.file != continued.file
             }
             if isAlive {
-                row.origin = planning.facts.current(of: heir.document)
+                row.origin = planning.facts.current(of: continued.document)
             } else {
-                partings = planning.partings(from: heir.document, exceptAt: [name.place]).filter {
+                partings = planning.partings(from: continued.document, exceptAt: [name.place]).filter {
                     found.file(at: $0.name.place) == $0.name.file
                 }
-                planning.goOn(&row, with: heir)
+                planning.goOn(&row, with: continued)
             }
         } else if let former {
             if planning.facts.names(of: former.document).contains(where: { $0.file != name.file }) {
