@@ -137,6 +137,10 @@ final class InterleavedPlay {
     private func perform(_ step: InterleavedStep) throws {
         let (person, name) = (step.person, step.name)
         switch step.call {
+        case .load:
+            guard let node = try lookup(person, name) else { return }
+            let reply = try tree.container.open(callers[person], node: node, flags: O_RDONLY)
+            if let handle = reply?.handle { tree.container.release(node: node, handle: handle) }
         case .openTruncating: try open(person, name, O_WRONLY | O_TRUNC | O_CREAT, step)
         case .openToAppend: try open(person, name, O_WRONLY | O_APPEND, step)
         case .openInPlace: try open(person, name, O_WRONLY, step)

@@ -6,6 +6,8 @@ struct InterleavedStep: WordedStep {
     enum Call: String, CaseIterable {
         case openTruncating, openToAppend, openInPlace, openForBoth, createNew, write, writeAtStart, close,
             closeDuplicate, release, rename, unlink, exchange, truncate
+        /// An open for reading, and its release. No order that is drawn has it.
+        case load
     }
 
     var call: Call

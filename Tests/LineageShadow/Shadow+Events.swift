@@ -110,7 +110,9 @@ extension Shadow {
             if !programs.contains(program) { programs.append(program) }
             code = programs.firstIndex(of: program).map { UInt32($0) }
         }
-        let relation = Kin.Relation(actor: known, lineage: actor.lineage.map { number($0) }, program: code)
+        let relation = Kin.Relation(
+            actor: known, lineage: actor.lineage.map { number($0) }, program: code,
+            endsAtTerminal: actor.endsAtTerminal)
         kin = Kin(kin.relations.filter { $0.actor != known } + [relation])
         return known
     }

@@ -61,11 +61,14 @@ public struct Play: Sendable {
         }
     }
 
-    /// Programs with three digits: 123 is the third process of program 2, and a child of 1.
+    /// Programs with three digits: 123 is the third process of program 2, and a child of 1. With five digits, 12345 is
+    /// a child of 123. Program 9 is a shell at a terminal.
     private mutating func relate(_ actor: UInt32) {
         guard actor >= 100, world.kin[ActorNumber(actor)] == nil else { return }
+        let lineage = sequence(first: actor / 100) { $0 >= 100 ? $0 / 100 : nil }.map { ActorNumber($0) }
         let relation = Kin.Relation(
-            actor: ActorNumber(actor), lineage: [ActorNumber(actor / 100)], program: actor / 10 % 10)
+            actor: ActorNumber(actor), lineage: lineage, program: actor / 10 % 10,
+            endsAtTerminal: lineage.last == ActorNumber(9))
         world.kin = Kin(world.kin.relations + [relation])
     }
 

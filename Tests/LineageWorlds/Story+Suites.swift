@@ -315,6 +315,15 @@ extension Story {
             "111: read f; hour; 2: save f; 121: save f",
             "conflicts f: "),
         Story(
+            "nor where a command has read it in a terminal, and another command's child saves",
+            "91111: read f; 2: save f; 92111: save f",
+            "conflicts f: "),
+        Story(
+            "a command's own save, or one by a child of the command that has read it, does",
+            setup: "911: read f; 2: save f; 921: save f",
+            "5: save g; 91111: read g; 2: save g; 91121: save g",
+            "conflicts f: b", "conflicts g: e"),
+        Story(
             "a child's save is no rival of its parent's",
             "1: read f; 111: save f; 1: save f",
             "conflicts f: "),

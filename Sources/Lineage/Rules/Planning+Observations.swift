@@ -22,7 +22,8 @@ extension Planning {
     /// | a program that has seen it | |
     /// |---|---|
     /// | the program itself, or one in whose lineage it is | counts |
-    /// | another one in the lineage of its nearest ancestor | counts for 15 minutes, where nothing else does |
+    /// | another one that has its nearest ancestor in its lineage | counts for 15 minutes, where nothing else does |
+    /// | the same, where that is a shell at a terminal, and not its parent | does not count (decisions/0007) |
     /// | the same, where none of them has read the document | does not count: who only writes knows no content |
     /// | any other | does not count |
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
@@ -35,7 +36,7 @@ extension Planning {
             }
         }
         if let own = latest({ $0.actor == actor || kin.lends($0.actor, to: actor) }) { return own.version }
-        for ancestor in kin.lineage(of: actor) {
+        for ancestor in kin.lenders(to: actor) {
             let hasReader = memory.observations.contains {
                 $0.isRead && kin.lends($0.actor, to: ancestor) && $0.version.map(history.contains) ?? false
             }

@@ -10,10 +10,16 @@ public struct Kin: Hashable, Sendable {
         /// Its program, as a number; nil if that is not known.
         public var program: UInt32?
 
-        public init(actor: ActorNumber, lineage: [ActorNumber], program: UInt32? = nil) {
+        /// Whether the last of its lineage is a shell at a terminal.
+        public var endsAtTerminal: Bool
+
+        public init(
+            actor: ActorNumber, lineage: [ActorNumber], program: UInt32? = nil, endsAtTerminal: Bool = false
+        ) {
             self.actor = actor
             self.lineage = lineage
             self.program = program
+            self.endsAtTerminal = endsAtTerminal
         }
     }
 
@@ -35,6 +41,13 @@ public struct Kin: Hashable, Sendable {
         if one == other { return true }
         guard let first = self[one], let second = self[other], let program = first.program else { return false }
         return program == second.program && first.lineage.first != nil && first.lineage.first == second.lineage.first
+    }
+
+    /// The ancestors whose other descendants lend to a program. A shell at a terminal passes on what its commands have
+    /// seen to other commands, and to nothing that those start (decisions/0007).
+    func lenders(to actor: ActorNumber) -> [ActorNumber] {
+        guard let relation = self[actor] else { return [] }
+        return relation.endsAtTerminal && relation.lineage.count > 1 ? relation.lineage.dropLast() : relation.lineage
     }
 
     /// Whether what a program has seen is lent to another: to all its ancestors.

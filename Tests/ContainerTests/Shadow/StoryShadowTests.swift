@@ -1,7 +1,6 @@
 // The stories of DESIGN 6.1 as requests, beside `Lineage`: both have the conflicts that the story has.
 //
-// The suites of `Stories` play them over real programs and terminals. What depends on a terminal or on settings is only
-// there.
+// The suites of `Stories` play them over real programs and terminals. Stories that depend on settings are only there.
 
 import Glibc
 import LineageShadow
@@ -91,6 +90,37 @@ struct ToldStory: CustomStringConvertible {
                 + "0 renameAwayAndCreate x"),
     ]
 
+    /// By programs in terminals; each begins with its tree of processes.
+    static let ofTerminals: [(tree: [TreeProcess], story: ToldStory)] = {
+        // An agent in a shell; an IDE in another, with a terminal of its own in which rg runs; a third shell.
+        let ide: [TreeProcess] = [
+            .shell, .child(of: 0), .shell, .child(of: 2), TreeProcess(parent: 3, leadsTerminal: true), .child(of: 4),
+            .shell,
+        ]
+        let makes = TwoMakes(rounds: 4)
+        return [
+            (
+                ide,
+                ToldStory(
+                    "ConflictStories.ideWithTerminal",
+                    "6 save x; 3 load x; 1 load x; 1 saveByRename x; 5 load x; 3 save x", conflicts: ["1.3;"])
+            ),
+            (
+                [.shell, .child(of: 0), .child(of: 0), .shell],
+                ToldStory(
+                    "ConflictStories.siblings", "3 save x; 1 load x; 2 load x; 1 save x; 2 save x",
+                    conflicts: ["1.3;"])
+            ),
+            (makes.processes, ToldStory("PeacefulStories.makeInTwoTerminals", makes.steps, .cameBack)),
+        ]
+    }()
+
+    /// By jobs of cron, at which lineages end.
+    static let cronJobs = ToldStory(
+        "PeacefulStories.cronJobs",
+        "6 save x; 1 load x; 1 saveByRename x; 2 load x; 2 save x; 3 save x; 2 load x; 2 save x; 4 save x.new; "
+            + "5 move x.new x")
+
     /// One system call at a time: the file is open to several at once.
     static let ofSharedFiles = [
         ToldStory(
@@ -107,6 +137,11 @@ struct ToldStory: CustomStringConvertible {
             "SharedFileStories.openInPlace, written",
             "0 openForBoth x; 1 openTruncating x; 1 write; 1 close; 1 release; 0 writeAtStart; 0 close"),
         ToldStory(
+            "SharedFileStories.staleBeside",
+            "0 openForBoth x; 1 load x; 2 load x; 1 openTruncating x; 1 write; 1 close; 2 openTruncating x; 2 write; "
+                + "2 close; 0 close",
+            conflicts: ["1.4;"]),
+        ToldStory(
             "SharedFileStories.renamedAndRewritten",
             "0 createNew t; 0 write; 0 close; 1 openTruncating x; 0 rename t x; 1 write; 1 close"),
     ]
@@ -119,6 +154,17 @@ struct ToldStory: CustomStringConvertible {
     @Test("of programs with children", arguments: ofTrees, [true, false])
     func trees(_ story: ToldStory, isPassing: Bool) throws {
         try withTrees { try play(story, $0, isPassing) }
+    }
+
+    @Test("of programs in terminals", arguments: ofTerminals.indices, [true, false])
+    func terminals(_ index: Int, isPassing: Bool) throws {
+        let (tree, story) = Self.ofTerminals[index]
+        try withProcesses(tree) { try play(story, $0, isPassing) }
+    }
+
+    @Test("of cron", arguments: [true, false])
+    func cron(isPassing: Bool) throws {
+        try withCron { try play(Self.cronJobs, $0, isPassing) }
     }
 
     private func play(_ story: ToldStory, _ people: [pid_t], _ isPassing: Bool) throws {
@@ -135,6 +181,10 @@ struct ToldStory: CustomStringConvertible {
         #expect(Set(listed) == Set(story.change.map { [$0] } ?? []))
         #expect(try play.tree.answer.names["x"]?.conflicts == story.conflicts)
         #expect(play.shadow.answer.names["x"]?.conflicts == story.conflicts)
+        for (name, today) in try play.tree.answer.names where name != "x" {
+            #expect(today.conflicts == [], "\(name) has conflicts")
+            #expect(play.shadow.answer.names[name]?.conflicts == [], "\(name) has conflicts by Lineage")
+        }
     }
 
     @Test("of files that several have open", arguments: ofSharedFiles, [true, false])
