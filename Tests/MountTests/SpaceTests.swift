@@ -142,15 +142,25 @@ import Testing
         }
     }
 
+    /// In MiB: its removal makes room for all that is appended then.
+    private static let leastFiller = 60.0
+
     /// Fills the file system, removes what fills it, and appends at once to files that were opened before.
     /// - Returns: the errors of the appends.
     private func appendAfterRemoval(_ container: TestContainer, on base: String) throws -> [Int32] {
+        // The daemon gives up in the background what the round before has removed; no event tells of free blocks.
+        let deadline = Deadline.after(seconds: 20)
+        while try available(base) < Self.leastFiller, !deadline.isOver { usleep(5_000) }
         let filler = container.file("filler")
         let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Failure.call("open \(filler)") }
         let block = [UInt8](repeating: 7, count: Self.megabyte)
-        while try available(base) > 3, write(file, block, block.count) > 0 {}
+        var megabytes = 0.0
+        while try available(base) > 3, write(file, block, block.count) == block.count { megabytes += 1 }
         close(file)
+        guard megabytes > Self.leastFiller - 10 else {
+            throw Failure("the filler has only \(megabytes) MiB: its removal makes no room")
+        }
         // Opened while the file system is nearly full: their writes come to the daemon.
         let names = (1...4).map { container.file("w\($0)") }
         let files = names.map { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) }
