@@ -17,9 +17,10 @@ extension LiveContainer {
     /// - Parameter isDurable: the copy is made durable, because a write follows. A truncation the file system orders
     ///   by itself, though not well enough for a content that was synchronized.
     /// - Parameter isNeverGivenUp: also if it is bigger than `max-file`.
+    /// - Parameter isForgotten: the document goes without a trace, and the content stays for those that share it.
     func keepCopy(
         _ state: inout Document.State, of node: Node, from descriptor: Int32, isDurable: Bool = false,
-        isNeverGivenUp: Bool = false
+        isNeverGivenUp: Bool = false, isForgotten: Bool = false
     ) throws(Errno) {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return }
         guard isNeverGivenUp || store.contents.canReflink || current.size <= settings.maxFile else {
@@ -27,7 +28,7 @@ extension LiveContainer {
             state.current?.flags.insert(.contentLost)
             return
         }
-        let labels = custodian.labels(of: current, state, node, from: descriptor)
+        let labels = custodian.labels(of: current, state, node, from: descriptor, isForgotten: isForgotten)
         let isDurable = isDurable || store.contents.mayBeOvertaken && isSynchronized(current, descriptor)
         let wanted = store.contents.canReflink ? 0 : current.size
         try space.retryingWhenFull(wanted: wanted, isRecord: wanted <= Self.copiedOnFull) { () throws(Errno) in
@@ -70,16 +71,17 @@ extension LiveContainer {
 
     /// Keeps the current version's content when its file loses its name, in one step if no program can change the file
     /// any more. Called before another file takes the name.
+    /// - Parameter isForgotten: the document goes without a trace, and the content stays for those that share it.
     /// - Returns: whether the file itself is now the object.
     @discardableResult
     func keepDisplaced(
         _ names: borrowing NamesHeldAlone, _ state: inout Document.State, of node: Node, _ name: FileName,
-        in directory: SharedDescriptor, _ stat: FileStat
+        in directory: SharedDescriptor, _ stat: FileStat, isForgotten: Bool = false
     ) throws(Errno) -> Bool {
         guard needsKeeping(state), !isKeptByOther(&state), let current = state.current else { return false }
         let live = state.hasGrownSinceLabeled ? try? Backing.openQuietly(name.bytes, in: directory.raw, stat.key) : nil
         defer { if let live { Glibc.close(live) } }
-        let labels = custodian.labels(of: current, state, node, from: live ?? -1)
+        let labels = custodian.labels(of: current, state, node, from: live ?? -1, isForgotten: isForgotten)
         if !node.hasWriters, stat.links == 1, !mayStillChange(node, name, in: directory) {
             do {
                 try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
@@ -101,7 +103,7 @@ extension LiveContainer {
         }
         let file = try Backing.openQuietly(name.bytes, in: directory.raw, stat.key)
         defer { Glibc.close(file) }
-        try keepCopy(&state, of: node, from: file)
+        try keepCopy(&state, of: node, from: file, isForgotten: isForgotten)
         return false
     }
 

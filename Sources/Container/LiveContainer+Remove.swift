@@ -140,7 +140,8 @@ extension LiveContainer {
             try document.state.withLock { state throws(Errno) in
                 guard state.sharesContent else { return }
                 // An older version of another item is in this file and nowhere else.
-                try keepDisplaced(names, &state, of: node, entry.name, in: entry.directory, entry.stat)
+                try keepDisplaced(
+                    names, &state, of: node, entry.name, in: entry.directory, entry.stat, isForgotten: true)
             }
             try holding(names, entry) { () throws(Errno) in
                 try Backing.unlink(entry.name.bytes, in: entry.directory.raw)

@@ -136,7 +136,8 @@ extension Recovery {
     /// A name is excluded if its file is unchanged since the save of the item's last version, under this or another
     /// name: the item had moved to the place of that save and left the file behind (DESIGN 5.1). A later move back
     /// would have changed the file's ctime. A name is also excluded if the catalog knows another item there and a later
-    /// version of this item (`known`), or if the label is from a save beside the name.
+    /// version of this item (`known`), or a later one of that item, whose own file is there: this one was removed
+    /// without a trace. So it is if the label is from a save beside the name.
     func livePaths(
         _ row: Item?, _ labels: [ContentStore.Label], last: Version?, known: HybridTime?, isDeleted: Bool
     ) throws -> ([TreePath], [Place]) {
@@ -155,8 +156,8 @@ extension Recovery {
         for label in ordered {
             guard let file = tree.file(label.path), let place = tree.place(label.path) else { continue }
             let isOlder = known.map { label.version.time < $0 } ?? false
-            if isOlder || label.isBeside, let other = try catalog.access({ try Query.item(at: place, $0) }),
-                other.id != row?.id
+            if let other = try catalog.access({ try Query.item(at: place, $0) }), other.id != row?.id,
+                try isOlder || label.isBeside || other.has(file.file) && isLater(other, than: label)
             {
                 continue
             }
@@ -164,5 +165,17 @@ extension Recovery {
             return ([label.path], [place])
         }
         return found
+    }
+
+    private func isLater(_ item: Item, than label: ContentStore.Label) throws -> Bool {
+        try catalog.access { try Query.version(item.current, $0) }.map { $0.time > label.version.time } ?? false
+    }
+}
+
+extension Item {
+    /// Whether a file is this item's, as far as the catalog knows its file.
+    fileprivate func has(_ file: LiveFile) -> Bool {
+        if self.file.id != FileID(0) { return self.file.id == file.id }
+        return self.file.size == file.size && self.file.modified == file.modified
     }
 }

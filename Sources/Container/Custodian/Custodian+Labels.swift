@@ -32,15 +32,19 @@ extension Custodian {
 
     /// The label for a version that is about to be kept, and those of the other versions that share its content.
     /// - Parameter file: the live file.
+    /// - Parameter isForgotten: the version is about to go without a trace: the content is the others'.
     func labels(
-        of version: Version, _ state: Document.State, _ node: Node, from file: Int32
+        of version: Version, _ state: Document.State, _ node: Node, from file: Int32, isForgotten: Bool = false
     ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
         let own = label(of: version, state, node)
         let beginning = state.hasGrownSinceLabeled ? synchronized(version, own, file) : []
         guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else {
             return (own, beginning)
         }
-        return (own, beginning + sharing.filter { $0.id != version.id }.map { label(of: $0) })
+        let others = sharing.filter { $0.id != version.id }.map { label(of: $0) }
+        // A label of its own would bring it back after a crash.
+        if isForgotten, let first = others.first { return (first, Array(others.dropFirst())) }
+        return (own, beginning + others)
     }
 
     /// The part of a version that was synchronized before more was appended to it: if the rest does not reach the disk,
