@@ -13,7 +13,7 @@ import VersionStore
 struct CrashRecovery {
     /// The state of a live file.
     enum Finding: Equatable {
-        /// The recorded version; `false` if it is in another file than recorded.
+        /// The recorded version; `false` if it is in another file than recorded, or in one that was touched since.
         case current(isSameFile: Bool)
         /// A complete save that the catalog does not know; with the version in the file's label, if any.
         case saved(Version?)
@@ -82,7 +82,7 @@ struct CrashRecovery {
         case .current(let isSameFile):
             // A copy that has not reached the disk was made before any change of the file.
             if !isWhole, isHere { try custodian.remove(current.content) }
-            if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
+            if !isSameFile { try recordFile(of: item, current, live) }
             return isWhole ? nil : "copy not arrived"
         case .gone: return nil
         case .beingWritten: return "being written"
@@ -129,8 +129,15 @@ struct CrashRecovery {
         guard case .current(let isSameFile) = try judge(item, current, live) else {
             return try settleRecent(item, current, live)
         }
-        if !isSameFile { store.commit([.item(item.now(current, live.stat, container.fileID(live.stat)))]) }
+        if !isSameFile { try recordFile(of: item, current, live) }
         return nil
+    }
+
+    /// An item's file is the live one as it is. A mark of a save that did not come would be taken for one of the next.
+    private func recordFile(of item: Item, _ current: Version, _ live: Live) throws(Errno) {
+        SaveMark.remove(from: live.file.raw)
+        let stat = try Backing.stat(live.file.raw)
+        store.commit([.item(item.now(current, stat, container.fileID(stat)))])
     }
 
     /// Whether a live file is an object, too.
@@ -192,21 +199,23 @@ struct CrashRecovery {
         if live.stat.size == current.size, live.stat.modified == current.modified, isHashed(current, live) {
             return .current(isSameFile: id == item.file.id)
         }
-        for label in store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version) {
-            // A file that was truncated or overwritten since differs from the synchronized state, which was kept
-            // before. The label may be of the current version itself, amended after the catalog's end: it is an object
-            // only because another item has the same content, and recovery has just kept that.
-            if label.item == item.id, label.time > current.time, holds(live, label) {
-                return .saved(label)
-            }
-            // The label of another item is from its synchronization under a former name: it shows that the file is
-            // complete.
-            if label.item != item.id, live.stat.size == label.size, live.stat.modified == label.modified,
-                isHashed(label, live)
-            {
-                return .saved(nil)
-            }
+        let labels = store.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).map(\.version)
+        // A file that was truncated or overwritten since differs from the synchronized state, which was kept before.
+        // The label may be of the current version itself, amended after the catalog's end: it is an object only
+        // because another item has the same content, and recovery has just kept that.
+        let own = labels.first { $0.item == item.id && $0.time > current.time && holds(live, $0) }
+        if let own { return .saved(own) }
+        // Whatever has touched the file: what equals the current version is no save, and nothing to set aside.
+        if live.stat.size == current.size, current.hash != nil, isHashed(current, live) {
+            return .current(isSameFile: false)
         }
+        // The label of another item is from its synchronization under a former name: it shows that the file is
+        // complete.
+        let isComplete = labels.contains { label in
+            label.item != item.id && live.stat.size == label.size && live.stat.modified == label.modified
+                && isHashed(label, live)
+        }
+        if isComplete { return .saved(nil) }
         if let mark = SaveMark(of: live.file.raw) {
             if mark.isNewer(than: current), mark.isWhole(live.file.raw, size: live.stat.size) { return .saved(nil) }
         } else if live.stat.size > 0 || !item.isReturning, try isAnotherFile(item, current, live) {

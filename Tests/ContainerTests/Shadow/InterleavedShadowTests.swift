@@ -29,6 +29,8 @@ import Testing
         "0 createNew t",
         // A name that came back unsaved is renamed, and the name comes back once more.
         "1 unlink x; 2 openTruncating x; 0 rename x t; 1 openTruncating x",
+        // An empty file that was emptied once more holds its version still.
+        "1 openTruncating y; 1 rename y x; 1 openTruncating x",
     ]
 
     @Test("what random orders with a kill have found", arguments: killed, [true, false])
