@@ -80,7 +80,12 @@ struct Explanation {
     /// | more | is free of a document that is elsewhere, too, or of an unsaved copy | that does not come back |
     private func history(at place: PlaceNumber, _ difference: Difference) -> ListedChange? {
         guard let row = facts.occupant(of: place) else { return nil }
-        let (today, then) = (difference.onlyToday, difference.onlyThen)
+        let today = difference.onlyToday
+        var then = difference.onlyThen
+        if let back = putBack(row.document) {
+            then = then.without([shadow.text(back)])
+            if today.isEmpty, then.isEmpty { return .savedFirst }
+        }
         if today.isEmpty, then.isEmpty {
             return otherOrder(row.document, difference)
         }
@@ -91,6 +96,19 @@ struct Explanation {
         if today.isEmpty || hasArrived, cameBack(to: place) { return .cameBack }
         if then.isEmpty, hasGoneBack(to: place) { return .backFromOver }
         return staysAway(from: place)
+    }
+
+    /// The version that a file has which took the place of another after a kill: the container had not saved what that
+    /// one held, and set it aside, while the rules had, before a call that took it away.
+    private func putBack(_ document: DocumentNumber) -> VersionNumber? {
+        guard let back = facts.current(of: document).flatMap({ facts[$0] }), shadow.settled.contains(back.number),
+            let row = facts[back.row], row.how == .found, row.isContinuing,
+            let before = back.parents.first, shadow.unfinished.contains(before),
+            facts.history(of: document).contains(where: {
+                $0 < before && facts.fingerprint($0) == back.fingerprint
+            })
+        else { return nil }
+        return back.number
     }
 
     /// The same versions, and some earlier or later than today: those that were saved first, or without a name.
@@ -169,9 +187,7 @@ struct Explanation {
 
     /// The document of the name that a file was renamed over, before it was renamed back.
     func goneBack(to place: PlaceNumber) -> DocumentNumber? {
-        guard let former = facts.occupant(of: place)?.from.flatMap({ facts[$0] }), former.isContinuing else {
-            return nil
-        }
+        guard let former = arrival(at: place)?.from.flatMap({ facts[$0] }), former.isContinuing else { return nil }
         return former.from.flatMap { facts[$0] }?.place == place ? former.document : nil
     }
 
@@ -289,6 +305,15 @@ struct Explanation {
     }
 
     // MARK: Rows
+
+    /// The row by which the file of a place came there; not one that took the place of another after a kill.
+    private func arrival(at place: PlaceNumber) -> NameRow? {
+        var row = facts.occupant(of: place)
+        while let found = row, found.how == .found, found.isContinuing {
+            row = facts.lastOccupant(of: place, before: found.number)
+        }
+        return row
+    }
 
     /// The row by which the document of a place came to it.
     private func firstRow(at place: PlaceNumber) -> NameRow? {

@@ -156,6 +156,34 @@ struct ListedCase: CustomStringConvertible {
         }
     }
 
+    /// What the rules have saved before a rename is unfinished today: it is set aside, and what takes its place is a
+    /// version by the rules.
+    static let setAside = [
+        (
+            "0 openTruncating x; 0 write; 0 rename x t", "t", ["0.1;", "x before;"],
+            ["x before;", "0.1;", "x before;"], ListedChange.savedFirst
+        ),
+        (
+            "0 rename x y; 0 openTruncating y; 0 rename y x", "x", ["", "x before;", "y before;"],
+            ["x before;", "", "x before;"], .backFromOver
+        ),
+    ]
+
+    @Test("a kill sets aside what the rules have saved", arguments: setAside, [true, false])
+    func killed(
+        _ case: (steps: String, name: String, today: [String], then: [String], change: ListedChange), isPassing: Bool
+    ) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            #expect(try play.problems(after: InterleavedStep.steps(`case`.steps), isKilled: true).isEmpty)
+            let (today, shadow) = (try play.tree.answer, try #require(play.shadow))
+            #expect(today.names[`case`.name]?.history == `case`.today)
+            #expect(shadow.answer.names[`case`.name]?.history == `case`.then)
+            let differences = shadow.differences(from: today)
+            #expect(ListedChange.explaining(differences, between: today, and: shadow) == `case`.change)
+        }
+    }
+
     @Test("a content that is shown today must be shown by the rules, too, or no difference is meant")
     func lost() throws {
         try withPeople { people in
