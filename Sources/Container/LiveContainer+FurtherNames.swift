@@ -242,16 +242,36 @@ extension LiveContainer {
 
     /// Where the file of an entry of the deleted area is: elsewhere for a noted name.
     func place(of id: DeletionID) -> Location {
-        let entry = store.deletedArea.place(of: id)
-        let own = Location(
-            directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8))
-        // Notes are empty: others need not be asked for.
-        guard let stat = try? Backing.stat(own.path, in: own.directory.raw), stat.isRegular, stat.size == 0,
-            let deletion = try? store.deletion(id), deletion.type == .link
-        else { return own }
+        let own = ownPlace(of: id)
+        guard let deletion = note(id, at: own) else { return own }
         if let live = try? names.reading({ () throws(Errno) in try liveName(of: deletion) }) { return live.location }
         guard let holder = try? deletedFile(of: deletion) else { return own }
         let other = store.deletedArea.place(of: holder.id)
         return Location(directory: SharedDescriptor(borrowing: other.directory.rawValue), path: Array(other.name.utf8))
+    }
+
+    /// The version that a noted name had, if its file is under no name of a document and in no other entry: nothing
+    /// else has the name's content then.
+    func versionOfNote(_ id: DeletionID) -> Version? {
+        guard let deletion = note(id, at: ownPlace(of: id)),
+            (try? names.reading({ () throws(Errno) in try liveName(of: deletion) })) == nil,
+            (try? deletedFile(of: deletion)) == nil
+        else { return nil }
+        return try? version(of: deletion)
+    }
+
+    private func ownPlace(of id: DeletionID) -> Location {
+        let entry = store.deletedArea.place(of: id)
+        return Location(
+            directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8))
+    }
+
+    /// The record of an entry that is the note of a name.
+    private func note(_ id: DeletionID, at own: Location) -> Deletion? {
+        // Notes are empty: the catalog is not asked for others.
+        guard let stat = try? Backing.stat(own.path, in: own.directory.raw), stat.isRegular, stat.size == 0,
+            let deletion = try? store.deletion(id), deletion.type == .link
+        else { return nil }
+        return deletion
     }
 }

@@ -113,6 +113,7 @@ extension Browser {
     /// A deleted entry: what it was; files less the write and set-id bits. Directories keep theirs, which the kernel
     /// wants to see when one is moved out.
     private func deleted(_ id: DeletionID, _ inode: UInt64) throws(Errno) -> stat {
+        if let version = container.versionOfNote(id) { return Self.stat(of: version, inode: inode) }
         let place = container.place(of: id)
         let below = try Backing.stat(place.path, in: place.directory.raw)
         return Self.deleted(below, inode)

@@ -123,9 +123,14 @@ extension Browser {
             guard let version = try query({ store throws(StoreError) in try store.version(id) }) else { return nil }
             return try accessList(of: version).flatMap(AccessListEditing.withoutWriting)
         case .deletion(let id, _):
-            let list = try value(of: Self.accessListName, at: path(of: id))
-            let place = store.deletedArea.place(of: id)
-            let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
+            if let version = container.versionOfNote(id) {
+                return try accessList(of: version).flatMap(AccessListEditing.withoutWriting)
+            }
+            // The file of a noted name is elsewhere, and its mode is that file's.
+            let place = container.place(of: id)
+            let list = try value(
+                of: Self.accessListName, at: Backing.descriptorPath(place.directory.raw, place.path))
+            let stat = try Backing.stat(place.path, in: place.directory.raw)
             return stat.isRegular ? list.flatMap(AccessListEditing.withoutWriting) : list
         case .socket: return nil
         }

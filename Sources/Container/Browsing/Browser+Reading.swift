@@ -37,13 +37,13 @@ extension Browser {
         switch node.subject {
         case .version(_, _, let version):
             let version = try self.version(version)
-            let content = try VersionContent(version, in: container)
-            let attributes = FileAttributes(
-                stat: Self.stat(of: version, inode: node.subject.inode(container.identity)), valid: Validity.none)
-            file = BrowsedFile(node: node, source: .version(content), attributes: attributes)
-            passed = content.wholeFile
+            (file, passed) = try open(version, as: node)
             isSettled = version.flags.contains(.sealed)
         case .deletion(let deletion, _):
+            if let version = container.versionOfNote(deletion) {
+                (file, passed) = try open(version, as: node)
+                break
+            }
             let descriptor = try open(deletion)
             let stat = Self.deleted(try Backing.stat(descriptor.raw), node.subject.inode(container.identity))
             file = BrowsedFile(
@@ -56,6 +56,15 @@ extension Browser {
         reply.keepsCache = reply.backing == 0 && isSettled
         reply.needsNoFlush = true
         return reply
+    }
+
+    private func open(
+        _ version: Version, as node: BrowseNode
+    ) throws(Errno) -> (file: BrowsedFile, passed: SharedDescriptor?) {
+        let content = try VersionContent(version, in: container)
+        let attributes = FileAttributes(
+            stat: Self.stat(of: version, inode: node.subject.inode(container.identity)), valid: Validity.none)
+        return (BrowsedFile(node: node, source: .version(content), attributes: attributes), content.wholeFile)
     }
 
     private func version(_ id: VersionID) throws(Errno) -> Version {

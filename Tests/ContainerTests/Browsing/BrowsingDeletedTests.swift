@@ -68,6 +68,23 @@ struct BrowsingDeletedTests {
         #expect(path?.description == "back/sub/two")
     }
 
+    @Test("a name of several that was removed shows what it held, also once its file is under no other name")
+    func notes() throws {
+        try tree.save("a", "one", mode: 0o640)
+        _ = try tree.container.link(tree.caller, node: try tree.node("a"), parent: Node.rootID, name: Array("b".utf8))
+        tree.clock.advance(seconds: 20)
+        try tree.unlink("b")
+        #expect(try tree.read(".versions/.deleted/b") == "one")
+        // Another file takes the name that is left.
+        try tree.save("new", "something else")
+        try tree.move("new", to: "a")
+        #expect(try tree.read(".versions/.deleted/b") == "one")
+        #expect(try #require(try tree.find(".versions/.deleted/b")).attributes.stat.st_size == 3)
+        #expect(try tree.mode(".versions/.deleted/b") == 0o440)
+        try tree.rename(".versions/.deleted/b", to: "c")
+        #expect(try tree.live("c") == "one")
+    }
+
     @Test("an undeleted document goes on with its history")
     func documents() throws {
         try tree.save("a", "one")
