@@ -81,7 +81,11 @@ extension Shadow {
     }
 
     private func resized(_ place: Place, _ handle: HandleNumber?, _ size: UInt64, _ requester: Requester) {
-        if let handle { return perform(size == 0 ? .empty(handle) : .write(handle)) }
+        if let handle {
+            // What the file held before it was resized.
+            let former = memory[handle].flatMap { memory[$0.file] }?.fingerprint.size ?? 0
+            return perform(size == 0 ? .empty(handle) : size < former ? .shorten(handle) : .write(handle))
+        }
         perform(.truncate(number(requester), number(place)))
         look()
         perform(.save(number(requester), number(place)))

@@ -27,6 +27,7 @@ extension Move {
         case .release: 17
         case .empty: 18
         case .synchronize: 19
+        case .cut: 20
         }
     }
 

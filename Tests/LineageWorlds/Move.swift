@@ -9,6 +9,8 @@ public enum Move: Hashable, Sendable {
     case write(Int, atStart: Bool, isRepeating: Bool)
     /// ftruncate(2) to nothing.
     case empty(Int)
+    /// ftruncate(2) to half its length.
+    case cut(Int)
     case close(Int)
     case release(Int)
     case rename(ActorNumber, PlaceNumber, PlaceNumber)

@@ -17,7 +17,8 @@ import VersionModel
 /// | `h=REPLACE f`, `h=WRITE f`, `h=APPEND f` | the same for one whose writes come unseen |
 /// | `flush h`, `release h` | the close(2) of a duplicate of it; its release alone |
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
-/// | `empty h` | ftruncate(2) to nothing |
+/// | `write h start` | the same at the beginning of the file |
+/// | `empty h`, `cut h` | ftruncate(2) to nothing; to half its length |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it |
 /// | `undelete f`, `undelete f g` | what was deleted last at `f` comes back, or is `g` from then on |
@@ -81,8 +82,8 @@ public struct Play: Sendable {
         }
         guard words.count > 1 else { return false }
         if verb == "lose", let count = Int(words[1]) { return lose(count) }
-        if ["write", "repeat", "empty", "flush", "close", "release"].contains(verb), let handle = handles[words[1]] {
-            return use(handle, verb)
+        if ["write", "repeat", "empty", "cut", "flush", "close", "release"].contains(verb), let handle = handles[words[1]] {
+            return use(handle, verb, atStart: words.last == "start")
         }
         guard let place = place(words[1]) else { return false }
         if verb.dropFirst().first == "=" {
@@ -183,14 +184,15 @@ public struct Play: Sendable {
         return world.memory.handles.last?.number
     }
 
-    private mutating func use(_ handle: HandleNumber, _ verb: Substring) -> Bool {
+    private mutating func use(_ handle: HandleNumber, _ verb: Substring, atStart: Bool = false) -> Bool {
         guard let index = world.memory.handles.firstIndex(where: { $0.number == handle }) else {
             return !problems.isEmpty
         }
         if verb == "empty" { return perform(.empty(index)) }
+        if verb == "cut" { return perform(.cut(index)) }
         if verb == "flush" { return perform(.close(index)) }
         if verb == "release" { return perform(.release(index)) }
-        if verb != "close" { return perform(.write(index, atStart: false, isRepeating: verb == "repeat")) }
+        if verb != "close" { return perform(.write(index, atStart: atStart, isRepeating: verb == "repeat")) }
         perform(.close(index))
         return perform(.release(index))
     }

@@ -42,6 +42,7 @@ extension World {
                 }
             }
             if set == .all { moves.append(.empty(index)) }
+            if set == .all, canCut(index) { moves.append(.cut(index)) }
             moves.append(.close(index))
         }
         moves.append(.age)
@@ -53,6 +54,9 @@ extension World {
         guard let file = disk[memory.handles[index].file] else { return false }
         return positions[index] < Fingerprint.longest && file.content.size < Fingerprint.longest
     }
+
+    /// Whether half of its file is left to be cut off, and half to stay.
+    func canCut(_ index: Int) -> Bool { disk[memory.handles[index].file].map { $0.content.size > 1 } ?? false }
 
     private func addOpenings(_ moves: inout [Move], _ actor: ActorNumber, _ place: PlaceNumber, _ set: MoveSet) {
         let hasRoom = memory.handles.count < Self.mostWriters

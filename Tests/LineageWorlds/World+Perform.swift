@@ -29,6 +29,10 @@ extension World {
         case .empty(let index):
             guard memory.handles.indices.contains(index) else { return }
             try perform(.empty(memory.handles[index].number), rules, move)
+        case .cut(let index):
+            guard memory.handles.indices.contains(index), canCut(index) else { return }
+            if memory.handles[index].isClosed { goOn(memory.handles[index]) }
+            try perform(.shorten(memory.handles[index].number), rules, move)
         case .close(let index):
             guard memory.handles.indices.contains(index) else { return }
             try perform(.close(memory.handles[index].number), rules, move)

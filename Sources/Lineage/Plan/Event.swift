@@ -15,6 +15,8 @@ public enum Event: Hashable, Sendable {
     case write(HandleNumber)
     /// ftruncate(2) to nothing: from now on the handle replaces the file, as one does that was opened with O_TRUNC.
     case empty(HandleNumber)
+    /// ftruncate(2) to a shorter length, by a handle of any mode. To a longer one it is a write.
+    case shorten(HandleNumber)
     /// close(2), which waits for the save (FLUSH).
     case close(HandleNumber)
     /// The handle is gone (RELEASE).

@@ -49,6 +49,7 @@ public struct Planning: Sendable {
         case .read(let actor, let place): read(actor, place)
         case .write(let handle): write(handle)
         case .empty(let handle): empty(handle)
+        case .shorten(let handle): shorten(handle)
         case .close(let handle): close(handle)
         case .release(let handle): release(handle)
         case .truncate(let actor, let place): truncate(actor, place)

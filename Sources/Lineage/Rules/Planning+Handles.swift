@@ -79,14 +79,33 @@ extension Planning {
     /// content.
     mutating func empty(_ number: HandleNumber) {
         guard let handle = memory[number], handle.mode != .read else { return }
-        let hasOther = memory.handles.contains { $0.number != number && $0.file == handle.file && $0.isDirty }
-        if hasOther { saveUnfinished(handle.file) }
+        saveOthers(number, of: handle.file)
         protect(handle.file, from: nil)
         pass(.truncate(handle.file, toNothing: true))
         didTruncate(handle.file)
         memory[number]?.isDirty = true
         memory[number]?.isClosed = false
         if handle.mode == .write { memory[number]?.mode = .replace }
+    }
+
+    /// ftruncate(2) to a shorter length. A handle that appends cuts off what others have saved, too.
+    mutating func shorten(_ number: HandleNumber) {
+        guard let handle = memory[number], handle.mode != .read else { return }
+        saveOthers(number, of: handle.file)
+        protect(handle.file, from: number)
+        pass(.truncate(handle.file, toNothing: false))
+        update(handle.file) { file in
+            file.isOnlyExtended = false
+            file.isChanged = true
+        }
+        memory[number]?.isDirty = true
+        memory[number]?.isClosed = false
+    }
+
+    /// What other handles have written, or may have written unseen, becomes a version before it is cut off.
+    private mutating func saveOthers(_ number: HandleNumber, of file: FileID) {
+        let hasOther = memory.handles.contains { $0.number != number && $0.file == file && $0.isDirty }
+        if hasOther { saveUnfinished(file) }
     }
 
     /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none.

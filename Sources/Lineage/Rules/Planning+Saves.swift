@@ -130,6 +130,7 @@ extension Planning {
         var amended = version
         amended.fingerprint = file.fingerprint
         amended.modified = file.modified
+        amended.isAppended = version.isAppended && isExtension(file)
         // A rival stays that of the program whose rename or exchange made it one: no program is its own rival.
         if version.loser == nil { amended.author = actor ?? version.author }
         // A handle that was opened at the present name saves there, also if the version began under the former one.
@@ -149,7 +150,7 @@ extension Planning {
     ) {
         guard let file = memory[id] else { return }
         let handlesPlace = handle.flatMap { memory[$0] }?.place
-        let isAppended = handle.flatMap { memory[$0] }?.mode == .append
+        let isAppended = handle.flatMap { memory[$0] }?.mode == .append && isExtension(file)
         var documents: [DocumentNumber] = []
         var recorded: [Fact] = []
         var held: VersionNumber?
