@@ -13,5 +13,10 @@ extension Story {
             "a handle that appends cuts off what it has saved itself, and a version before it needs",
             "h=append f; write h; write h; write h; flush h; cut h; write h; close h",
             "f: abe abcd a"),
+        Story(
+            "a kill while a version is amended to what an older one has",
+            setup: "same f; age",
+            "h=write f; write h start; flush h; repeat h start; close h",
+            "f: ? ? a"),
     ]
 }

@@ -108,11 +108,12 @@ public struct Settling: Sendable {
         if standing.held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }
     }
 
-    /// Files that were being amended come first: what another file equals must not change any more.
+    /// Files that were being amended come first: what another file equals must not change any more. A file that equals
+    /// a version of another content was being amended, too: its own version's bytes are nowhere else.
     /// - Returns: whether it was one.
     private mutating func amendOverwritten(_ file: Found.File) -> Bool {
         let standing = standing(of: file)
-        guard standing.held == nil, !standing.isKept, standing.isOverwritten, standing.versions.count == 1,
+        guard !standing.isKept, standing.isOverwritten, standing.versions.count == 1,
             var amended = standing.versions.first
         else { return false }
         amended.fingerprint = file.fingerprint
