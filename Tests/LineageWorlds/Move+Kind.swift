@@ -7,6 +7,7 @@ extension Move {
     /// What a move is, by number; writing comes last.
     var kind: Int {
         switch self {
+        case .refused(let move): move.kind
         case .open(_, _, .replace, _): 0
         case .open(_, _, .read, _): 1
         case .open(_, _, .append, _): 2

@@ -2,7 +2,9 @@ import Lineage
 import VersionModel
 
 /// What a program of a world does next.
-public enum Move: Hashable, Sendable {
+public indirect enum Move: Hashable, Sendable {
+    /// The system call of the move is refused by the file system below.
+    case refused(Move)
     /// It makes the file if the place is free and the mode is `replace`. Without a handle for `read`.
     case open(ActorNumber, PlaceNumber, AccessMode, isUnseen: Bool)
     /// By the handle at this index. `isRepeating` writes the same letter as always.

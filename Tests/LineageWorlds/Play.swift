@@ -25,6 +25,7 @@ import VersionModel
 /// | `undelete d` | the directory, and all that was deleted in it |
 /// | `purge f` | what was deleted last at the name is gone for good |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
+/// | `refuse mv f g` | the same, and so of others, but the file system below refuses it |
 /// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
 /// | `lose 2` | the power goes, and the facts of the last two calls are lost |
 ///
@@ -34,6 +35,7 @@ public struct Play: Sendable {
     /// What did not hold on the way.
     public private(set) var problems: [String] = []
     private let rules: Rules
+    private var isRefused = false
     private var handles: [Substring: HandleNumber] = [:]
     /// The facts before each move.
     private var past: [Facts] = []
@@ -75,6 +77,11 @@ public struct Play: Sendable {
 
     private mutating func carryOut(_ words: [Substring], by actor: ActorNumber) -> Bool {
         guard let verb = words.first else { return false }
+        if verb == "refuse" {
+            isRefused = true
+            defer { isRefused = false }
+            return carryOut(Array(words.dropFirst()), by: actor)
+        }
         if verb == "age" { return perform(.age) }
         if verb == "hour" {
             for _ in 0..<181 { perform(.age) }
@@ -82,7 +89,7 @@ public struct Play: Sendable {
         }
         guard words.count > 1 else { return false }
         if verb == "lose", let count = Int(words[1]) { return lose(count) }
-        if ["write", "repeat", "empty", "cut", "flush", "close", "release"].contains(verb), let handle = handles[words[1]] {
+        if Self.uses.contains(verb), let handle = handles[words[1]] {
             return use(handle, verb, atStart: words.last == "start")
         }
         guard let place = place(words[1]) else { return false }
@@ -116,6 +123,7 @@ public struct Play: Sendable {
         }
     }
 
+    private static let uses: [Substring] = ["write", "repeat", "empty", "cut", "flush", "close", "release"]
     private static let modes: [Substring: AccessMode] = [
         "replace": .replace, "append": .append, "write": .write,
         "REPLACE": .replace, "APPEND": .append, "WRITE": .write,
@@ -126,6 +134,7 @@ public struct Play: Sendable {
     public mutating func perform(_ move: Move) -> Bool {
         guard problems.isEmpty else { return true }
         past.append(world.facts)
+        let move = isRefused ? Move.refused(move) : move
         do throws(Violation) { world = try world.performing(move, rules) } catch { problems.append("\(error)") }
         return true
     }

@@ -70,7 +70,8 @@ private struct Walk {
             guard !found.isEmpty else { continue }
             let kind = found[dice.roll(found.count)]
             let candidates = possible.filter { $0.kind == kind }
-            let move = candidates[dice.roll(candidates.count)]
+            var move = candidates[dice.roll(candidates.count)]
+            if dice.roll(12) == 0 { move = .refused(move) }
             moves.append(move)
             do throws(Violation) { world = try world.afterCuts(move, rules) } catch {
                 violation = error
@@ -114,6 +115,7 @@ extension World {
     }
 
     fileprivate func isPossible(_ move: Move, actors: UInt32) -> Bool {
+        if case .refused(let refused) = move { return isPossible(refused, actors: actors) }
         if case .restore(_, let place, let version) = move { return disk.hasFile(at: place) && facts[version] != nil }
         return moves(actors: actors, .all).contains(move)
     }

@@ -36,6 +36,16 @@ extension World {
         }
     }
 
+    /// The call of a plan is refused: what was done before it leaves nothing that does not hold.
+    func checkRefusal(_ plan: Plan, _ rules: Rules, _ move: Move) throws(Violation) {
+        guard let refusal = plan.refusal, !plan.before.isEmpty || !refusal.facts.isEmpty else { return }
+        var world = self
+        world.refuse(plan, refusal)
+        let problems = world.problems(rules)
+        guard problems.isEmpty else { throw Violation(problems: problems, moment: "\(move) is refused", world: world) }
+        try world.checkKill("a kill after \(move) was refused")
+    }
+
     /// A kill between two moves, while handles are open: each place shows the document that it showed.
     func checkKill(_ moment: @autoclosure () -> String) throws(Violation) {
         let documents = disk.names.compactMap { name in

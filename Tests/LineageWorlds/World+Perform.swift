@@ -20,6 +20,11 @@ extension World {
     /// The events that a move is, one after another.
     private mutating func carryOut(_ move: Move, _ rules: Rules) throws(Violation) {
         switch move {
+        case .refused(let refused):
+            refusal = .asked
+            defer { refusal = .none }
+            try carryOut(refused, rules)
+            positions.removeLast(positions.count - memory.handles.count)
         case .age: seconds += 1
         case .synchronize: synchronize()
         case .open(let actor, let place, let mode, let isUnseen):
@@ -89,6 +94,7 @@ extension World {
         let position = handle.mode == .append ? nil : atStart ? 0 : positions[index]
         let writing = Writing(letter: isRepeating ? 255 : lastLetter, position: position)
         if handle.isUnseen {
+            if refusal != .none { return }
             // The daemon hears nothing of it.
             ticks += 1
             note(.call(.write(handle.file), writing, at: now))
@@ -111,11 +117,17 @@ extension World {
     private mutating func perform(
         _ event: Event, writing: Writing? = nil, _ rules: Rules, _ move: Move
     ) throws(Violation) {
+        if refusal == .given { return }
         ticks += 1
         let plan = Planning.plan(event, in: scene)
+        if refusal == .asked, let refused = plan.refusal {
+            refusal = .given
+            return refuse(plan, refused)
+        }
         let promised = promise(event, plan)
         acknowledged = acknowledged.filter { !isWithdrawn($0, by: plan) }
         if rules.kills { try checkKills(plan, event, writing, move) }
+        if rules.kills { try checkRefusal(plan, rules, move) }
         let time = now
         for step in plan.before {
             note(.step(step, at: time))
@@ -134,6 +146,23 @@ extension World {
         memory = plan.memory
         look()
         for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
+    }
+
+    /// The system call of a plan is refused.
+    mutating func refuse(_ plan: Plan, _ refusal: Plan.Refusal) {
+        let time = now
+        for step in plan.before {
+            note(.step(step, at: time))
+            disk.perform(step, at: time)
+        }
+        if !refusal.facts.isEmpty { note(.transaction(refusal.facts)) }
+        commit(refusal.facts)
+        for step in refusal.after {
+            note(.step(step, at: time))
+            disk.perform(step, at: time)
+        }
+        memory = refusal.memory
+        look()
     }
 
     private mutating func note(_ effect: Effect) {
@@ -163,7 +192,10 @@ extension World {
     private mutating func noteHistory(_ rules: Rules, _ move: Move) {
         guard rules.powerCuts else { return }
         // A purge is durable before any bytes go.
-        if case .purge = move { past = [] }
+        switch move {
+        case .purge, .refused(.purge): past = []
+        default: break
+        }
         past.append(facts)
         if past.count > 4 { past.removeFirst() }
     }

@@ -27,6 +27,11 @@ public struct World: Sendable {
 
     /// Whether the end of the facts is lost: what was amended may be as it was before, or after.
     var isAfterPowerCut = false
+    /// Whether the next system call is refused, or one was.
+    var refusal = Refusing.none
+
+    enum Refusing: Sendable { case none, asked, given }
+
     /// When all was synchronized last, and what was done since; only where power cuts are tried.
     var synchronized: Synchronized?
     var unsynchronized: [Effect] = []

@@ -14,6 +14,7 @@ public struct Planning: Sendable {
     private(set) var point: SystemCall?
     private(set) var recorded: [Fact] = []
     private(set) var after: [Step] = []
+    private var refusal: Plan.Refusal?
     /// Whether steps come behind the transaction from here on.
     private var isBehindPoint = false
 
@@ -37,6 +38,7 @@ public struct Planning: Sendable {
     var result: Plan {
         var plan = Plan(memory: memory)
         (plan.before, plan.point, plan.facts, plan.after) = (before, point, recorded, after)
+        plan.refusal = refusal
         return plan
     }
 
@@ -75,8 +77,19 @@ public struct Planning: Sendable {
 
     /// The system call; nil if the event has none that could be refused.
     mutating func pass(_ call: SystemCall?) {
+        if call != nil { refusal = refused() }
         point = call
         isBehindPoint = true
+    }
+
+    /// What was recorded before the call stands without it.
+    private func refused() -> Plan.Refusal {
+        var refusal = Plan.Refusal(facts: recorded, memory: memory)
+        for file in memory.files where !memory.hasHandle(of: file.id) && facts.countOfNames(of: file.id) == 0 {
+            refusal.after.append(.forget(file.id))
+            refusal.memory[file.id] = nil
+        }
+        return refusal
     }
 
     /// A fact, which the rest of the plan sees at once.

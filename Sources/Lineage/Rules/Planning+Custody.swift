@@ -6,6 +6,13 @@ extension Planning {
     /// Whether a version has its content in this file and nowhere else.
     func isSoleKeeper(_ file: LiveFile) -> Bool { !file.isKept && facts.countOfVersions(in: file.content) > 0 }
 
+    /// The same for what is left once these versions are forgotten.
+    private func isSoleKeeper(_ file: LiveFile, without gone: [VersionNumber]) -> Bool {
+        gone.isEmpty
+            ? isSoleKeeper(file)
+            : !file.isKept && facts.versions(in: file.content).contains { !gone.contains($0.number) }
+    }
+
     /// Whether the version that the file holds has its content in the file itself and nowhere else, so that whatever
     /// happened since happened to that version's bytes.
     func isHome(ofHeldVersionIn file: LiveFile) -> Bool {
@@ -77,8 +84,8 @@ extension Planning {
     }
 
     /// Before a file loses a name: with the last one, what is nowhere else is kept.
-    mutating func prepareToLoseName(_ id: FileID) {
-        guard let file = memory[id], facts.countOfNames(of: id) <= 1, isSoleKeeper(file) else { return }
+    mutating func prepareToLoseName(_ id: FileID, without gone: [VersionNumber] = []) {
+        guard let file = memory[id], facts.countOfNames(of: id) <= 1, isSoleKeeper(file, without: gone) else { return }
         keep(id)
         endGeneration(id)
     }

@@ -19,16 +19,18 @@ extension Planning {
     /// kept.
     mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }
-        let how: How
-        if facts.countOfNames(of: file) == 1 {
-            if !memory.isOpenForWriting(file) { saveUnfinished(file) }
-            how = removal(ofLastName: facts[row.number] ?? row, by: actor)
-            prepareToLoseName(file)
-        } else {
-            how = removal(ofOneName: row, by: actor)
+        guard facts.countOfNames(of: file) == 1 else {
+            let how = removal(ofOneName: row, by: actor)
+            pass(.unlink(place))
+            return record(.row(self.row(place, nil, how, by: actor)))
         }
+        if !memory.isOpenForWriting(file) { saveUnfinished(file) }
+        let removal = removal(ofLastName: facts[row.number] ?? row, by: actor)
+        prepareToLoseName(file, without: removal.forgotten)
         pass(.unlink(place))
-        record(.row(self.row(place, nil, how, by: actor)))
+        for version in removal.forgotten { record(.forget(version)) }
+        if removal.isPublished { record(.publish(row.number)) }
+        record(.row(self.row(place, nil, removal.how, by: actor)))
     }
 
     /// mkdir(2).

@@ -24,14 +24,18 @@ extension Planning {
     /// | is ephemeral | another program | publishes it first, and is shown |
     /// | is of a copy that parted and was not saved since | its mover, within an hour | is hidden |
     /// | is any other | | is shown |
-    mutating func removal(ofLastName row: NameRow, by actor: ActorNumber) -> How {
-        guard row.maker != nil else { return isOwnCopy(row, of: actor) ? .hidden : .removed }
-        if isThrownAway(row, by: actor) {
-            forgetVersions(of: row.document)
-            return .hidden
+    func removal(ofLastName row: NameRow, by actor: ActorNumber) -> Removal {
+        if row.maker != nil, isThrownAway(row, by: actor) {
+            return Removal(how: .hidden, forgotten: versionsOfItsOwn(row.document))
         }
-        record(.publish(row.number))
-        return isOwnCopy(row, of: actor) ? .hidden : .removed
+        return Removal(how: isOwnCopy(row, of: actor) ? .hidden : .removed, isPublished: row.maker != nil)
+    }
+
+    /// What a removal does, once the name is gone.
+    struct Removal {
+        var how: How
+        var forgotten: [VersionNumber] = []
+        var isPublished = false
     }
 
     /// How a name goes whose file has others: the unlink after a link(2) is the second half of a rename.
@@ -55,11 +59,11 @@ extension Planning {
         return now.since(made) <= Self.madeUpFor && !isWrittenByOthers
     }
 
-    /// Forgets the versions of an ephemeral document, except those that another document began with.
-    private mutating func forgetVersions(of document: DocumentNumber) {
-        for version in facts.versions(of: document) {
-            let isOrigin = facts.rows.contains { $0.origin == version.number && $0.document != document }
-            if !isOrigin { record(.forget(version.number)) }
+    /// The versions of an ephemeral document, except those that another document began with.
+    private func versionsOfItsOwn(_ document: DocumentNumber) -> [VersionNumber] {
+        facts.versions(of: document).map(\.number).filter { version in
+            let isOrigin = facts.rows.contains { $0.origin == version && $0.document != document }
+            return !isOrigin
         }
     }
 

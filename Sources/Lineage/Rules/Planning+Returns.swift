@@ -34,11 +34,11 @@ extension Planning {
         if !isThere(former, for: row.document) { saveUnfinished(former) }
         if isThere(former, for: row.document) {
             come.file = former
+            pass(.name(former, come.place))
         } else {
-            make(come.file, facts.current(of: row.document))
+            make(come.file, facts.current(of: row.document), at: come.place)
         }
         come.document = row.document
-        pass(come.file.map { .name($0, come.place) })
     }
 
     /// Whether a file without a name holds what a document is. One that does not, and has not changed, holds what was
@@ -65,8 +65,7 @@ extension Planning {
             $0.beside == .no && $0.number.number < removed.departure.number.number
         }
         come.origin = held?.number ?? facts.origin(of: document)
-        make(come.file, come.origin)
-        pass(come.file.map { .name($0, come.place) })
+        make(come.file, come.origin, at: come.place)
     }
 
     /// An entry of the deleted list goes for good, and with its last entry the document, and what programs wrote under
@@ -121,8 +120,7 @@ extension Planning {
         else { return }
         saveUnfinished(displaced)
         prepareToLoseName(displaced)
-        make(newFile, version)
-        pass(.name(newFile, place))
+        make(newFile, version, at: place)
         var come = row(place, newFile, .restored, by: actor)
         let partings = partings(from: occupant.document, exceptAt: [place])
         goOn(&come, with: occupant)
@@ -131,17 +129,19 @@ extension Planning {
         arrive(newFile, at: come, by: actor)
     }
 
-    private mutating func make(_ file: FileID?, _ version: VersionNumber?) {
+    /// A new file with the content of a version gets a name.
+    private mutating func make(_ file: FileID?, _ version: VersionNumber?, at place: PlaceNumber) {
         guard let file else { return }
         // Its own saver may be going on with it, in a file that is open still.
         if let home = version.flatMap({ facts[$0] })?.content.file, home != file { saveUnfinished(home) }
-        // What is copied is whole: further writes of its saver are another save.
-        for index in memory.handles.indices where version != nil && memory.handles[index].saved == version {
-            memory.handles[index].saved = nil
-        }
         let row = version.flatMap { facts[$0] }
         perform(.make(file, row))
         memory[file] = LiveFile(
             id: file, fingerprint: row?.fingerprint ?? .empty, modified: now, isChanged: false, holds: version)
+        pass(.name(file, place))
+        // What is copied is whole: further writes of its saver are another save.
+        for index in memory.handles.indices where version != nil && memory.handles[index].saved == version {
+            memory.handles[index].saved = nil
+        }
     }
 }
