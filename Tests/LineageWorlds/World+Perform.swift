@@ -126,6 +126,9 @@ extension World {
         }
         let promised = promise(event, plan)
         acknowledged = acknowledged.filter { !isWithdrawn($0, by: plan) }
+        guard !plan.after.contains(where: \.isKeeping) else {
+            throw Violation(problems: ["a content is kept too late"], moment: "\(move)", world: self)
+        }
         if rules.kills { try checkKills(plan, event, writing, move) }
         if rules.kills { try checkRefusal(plan, rules, move) }
         let time = now
@@ -198,6 +201,13 @@ extension World {
         }
         past.append(facts)
         if past.count > 4 { past.removeFirst() }
+    }
+}
+
+extension Step {
+    fileprivate var isKeeping: Bool {
+        if case .keep = self { return true }
+        return false
     }
 }
 

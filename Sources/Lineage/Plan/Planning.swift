@@ -17,6 +17,7 @@ public struct Planning: Sendable {
     private var refusal: Plan.Refusal?
     /// Whether steps come behind the transaction from here on.
     private var isBehindPoint = false
+    private var isSettling = false
 
     public init(_ scene: Scene) {
         facts = scene.facts
@@ -28,11 +29,28 @@ public struct Planning: Sendable {
 
     /// What one event does. An event that does not fit the scene (a place without a file) does nothing.
     public static func plan(_ event: Event, in scene: Scene) -> Plan {
+        let planned = planning(event, in: scene, keeping: [])
+        let late = planned.keptLate
+        return late.isEmpty ? planned.result : planning(event, in: scene, keeping: late).result
+    }
+
+    /// - Parameter files: what is kept first, because the call leaves it to writers whose writes come unseen. That is
+    ///   known once the call is planned, and behind it would be too late: the content could be overwritten by then.
+    private static func planning(_ event: Event, in scene: Scene, keeping files: [FileID]) -> Planning {
         var planning = Planning(scene)
+        for file in files { planning.keepFirst(file) }
         planning.carryOut(event)
         planning.guardUnseenWriters()
         planning.forgetFilesWithoutNames()
-        return planning.result
+        return planning
+    }
+
+    /// The files whose contents are kept behind the system call.
+    private var keptLate: [FileID] {
+        after.compactMap { step in
+            if case .keep(let content, _) = step { return content.file }
+            return nil
+        }
     }
 
     var result: Plan {
@@ -70,9 +88,18 @@ public struct Planning: Sendable {
 
     // MARK: What a plan is made of
 
-    /// A step: before the system call, or behind the transaction if the call is past.
+    /// A step: before the system call, or behind the transaction if the call is past. An event without a call keeps
+    /// contents before its transaction.
     mutating func perform(_ step: Step) {
-        if isBehindPoint { after.append(step) } else { before.append(step) }
+        var isLast = isBehindPoint
+        if case .keep = step, point == nil, !isSettling { isLast = false }
+        if isLast { after.append(step) } else { before.append(step) }
+    }
+
+    /// After a crash all steps come behind the transaction: they may be interrupted, and are found again.
+    mutating func settle() {
+        isBehindPoint = true
+        isSettling = true
     }
 
     /// The system call; nil if the event has none that could be refused.

@@ -44,6 +44,12 @@ extension Planning {
         update(id) { $0.isKept = true }
     }
 
+    /// Keeps what a file holds before a call that leaves it to others; what nobody has saved becomes a version first.
+    mutating func keepFirst(_ id: FileID) {
+        if let file = memory[id], file.isChanged { recordUnfinished(file) }
+        if let file = memory[id], isSoleKeeper(file) { keep(id) }
+    }
+
     /// Before bytes of a file are overwritten (not: appended to), by a handle or by its opening.
     ///
     /// | the bytes | |

@@ -17,7 +17,7 @@ public struct Settling: Sendable {
     public static func settle(_ scene: Scene, _ found: Found, crashed: Timestamp) -> Plan {
         var settling = Settling(planning: Planning(scene), found: found, crashed: crashed)
         settling.planning.memory = Memory()
-        settling.planning.pass(nil)
+        settling.planning.settle()
         let scraps = settling.forgetScraps()
         settling.publishAll()
         settling.readLabels()
