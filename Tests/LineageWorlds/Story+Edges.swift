@@ -1,7 +1,32 @@
 // What a reading of the rules beside facts.md has asked for.
 
 extension Story {
-    static let edges: [Story] = custody
+    static let edges: [Story] = custody + identities + makers
+
+    /// facts.md 2.
+    private static let identities: [Story] = [
+        Story(
+            "a name that parts is no rename by link and unlink",
+            setup: "ln f n; ln f g; age",
+            "save t; mv t f; rm n",
+            "links: n"),
+    ]
+
+    /// facts.md 5.
+    private static let makers: [Story] = [
+        Story(
+            "a file whose made-up name is replaced belongs to another program that has it open, too",
+            "1: save t; 2: i=write t; 1: save n; mv n t; 2: write i start; close i; 1: rm t",
+            "deleted: t d c b"),
+        Story(
+            "another process of the same program appends to a made-up name's file",
+            "111: save t; append t; 112: append t; 111: rm t",
+            "deleted: t bcd b"),
+        Story(
+            "a document is published under its former names, too",
+            "1: save t; save n; swap t n; 2: save t; 1: rm t",
+            "deleted: t d c b"),
+    ]
 
     /// facts.md 3 and 4.
     private static let custody: [Story] = [

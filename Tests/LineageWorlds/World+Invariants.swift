@@ -8,6 +8,7 @@ extension World {
     func problems(_ rules: Rules) -> [String] {
         var problems = contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
         problems += custodyProblems() + exposedProblems() + rivalProblems()
+        problems += publicityProblems()
         if rules.showsAll { problems += shownProblems() }
         if rules.actors == 1 { problems += conflictProblems() }
         if let former, !isTree(former.names, at: former.number) {
@@ -126,6 +127,17 @@ extension World {
                 return nil
             }
             return "version \(version.number) is a rival of its own author's"
+        }
+    }
+
+    /// A document is public with all its rows, or with none.
+    private func publicityProblems() -> [String] {
+        facts.rows.compactMap { row in
+            guard row.maker != nil, row.file != nil else { return nil }
+            let isPublic = facts.rows.contains {
+                $0.document == row.document && $0.file != nil && $0.maker == nil
+            }
+            return isPublic ? "row \(row.number) of a published document is not" : nil
         }
     }
 

@@ -123,6 +123,19 @@ public struct Planning: Sendable {
     mutating func record(_ fact: Fact) {
         facts.apply(fact)
         recorded.append(fact)
+        switch fact {
+        case .row(let row) where row.file != nil && row.maker == nil: publish(row.document)
+        case .publish(let row): if let row = facts[row] { publish(row.document) }
+        default: break
+        }
+    }
+
+    /// A document is public with all its rows: versions belong to former ones.
+    private mutating func publish(_ document: DocumentNumber) {
+        for row in facts.rows where row.document == document && row.file != nil && row.maker != nil {
+            facts.apply(.publish(row.number))
+            recorded.append(.publish(row.number))
+        }
     }
 
     /// The number of one more fact.

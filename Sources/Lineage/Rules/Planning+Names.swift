@@ -12,10 +12,9 @@ extension Planning {
         row.from = source.number
         row.document = source.document
         record(.row(row))
-        if source.maker != nil { record(.publish(source.number)) }
     }
 
-    /// unlink(2). Unsaved bytes become a version if no program is writing them any more, and the file's last content is
+    /// unlink(2). Unsaved bytes become a version, unless the program itself is writing them. The file's last content is
     /// kept.
     mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }

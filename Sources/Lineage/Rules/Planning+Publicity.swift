@@ -42,7 +42,8 @@ extension Planning {
     func removal(ofOneName row: NameRow, by actor: ActorNumber) -> How {
         guard let file = row.file else { return .removed }
         let isRename = facts.names(of: file).contains {
-            $0.number != row.number && $0.how == .linked && $0.actor == actor && now.since($0.time) <= Self.linkIsRename
+            $0.number != row.number && $0.how == .linked && !$0.isParted && $0.actor == actor
+                && now.since($0.time) <= Self.linkIsRename
         }
         return isRename ? .hidden : .removed
     }
@@ -53,10 +54,27 @@ extension Planning {
         guard let maker = row.maker, kin.areKin(maker, actor), let made = facts.firstRow(of: row.document)?.time else {
             return false
         }
-        let isWrittenByOthers = memory.handles.contains {
-            $0.file == row.file && !$0.isClosed && !kin.areKin(maker, $0.actor)
+        return now.since(made) <= Self.madeUpFor && !isWrittenByOthers(row, than: maker)
+    }
+
+    private func isWrittenByOthers(_ row: NameRow, than maker: ActorNumber) -> Bool {
+        memory.handles.contains { $0.file == row.file && !kin.areKin(maker, $0.actor) }
+    }
+
+    /// An ephemeral name gets another file. A stranger that has the former one open for writing may save into it still:
+    /// the name is published.
+    mutating func publishIfWrittenByOthers(_ row: NameRow) {
+        guard let maker = facts[row.number]?.maker, isWrittenByOthers(row, than: maker) else { return }
+        record(.publish(row.number))
+    }
+
+    /// A save by a program outside its maker's lineage publishes a name.
+    mutating func publish(namesOf file: FileID, savedBy actor: ActorNumber?) {
+        for name in facts.names(of: file) {
+            guard let maker = facts[name.number]?.maker else { continue }
+            let isMakers = actor.map { kin.areKin(maker, $0) } ?? false
+            if !isMakers { record(.publish(name.number)) }
         }
-        return now.since(made) <= Self.madeUpFor && !isWrittenByOthers
     }
 
     /// The versions of an ephemeral document, except those that another document began with.

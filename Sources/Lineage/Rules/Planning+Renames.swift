@@ -24,6 +24,7 @@ extension Planning {
         let last = target ?? claim(to).flatMap { $0.document == source.document ? nil : $0 }
         if memory[file]?.holds != nil || facts.countOfNames(of: file) > 1 { saveUnfinished(file) }
         pass(.rename(from: from, to: to))
+        if let target { publishIfWrittenByOthers(target) }
 
         // A save of another program, just now, has published the name.
         let isPublished = facts[source.number]?.maker == nil

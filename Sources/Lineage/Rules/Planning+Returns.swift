@@ -121,6 +121,7 @@ extension Planning {
         saveUnfinished(displaced)
         prepareToLoseName(displaced)
         make(newFile, version, at: place)
+        publishIfWrittenByOthers(occupant)
         var come = row(place, newFile, .restored, by: actor)
         let partings = partings(from: occupant.document, exceptAt: [place])
         goOn(&come, with: occupant)

@@ -142,6 +142,7 @@ extension Planning {
         }
         amended.time = now
         record(.amend(amended))
+        publish(namesOf: file.id, savedBy: actor)
         hold(version.number, in: file.id, through: handle, by: actor)
     }
 
@@ -163,12 +164,12 @@ extension Planning {
                 at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor,
                 isReplacing: isReplacing, isAppended: isAppended, opened: opened)
             held = held ?? number
-            if let maker = row.maker, !(actor.map { kin.areKin(maker, $0) } ?? false) {
-                recorded.append(.publish(row.number))
-            }
             recorded += version
+            saved.append((number, name.document))
         }
+        publish(namesOf: id, savedBy: actor)
         for fact in recorded { record(fact) }
+        for (version, document) in saved { observe(actor, version, in: document) }
         // A version that has its content here, where there is one.
         let own = facts.versions(in: file.content).last { $0.fingerprint == file.fingerprint }
         if let held = own?.number ?? held { hold(held, in: id, through: handle, by: actor) }
