@@ -65,13 +65,13 @@ extension Shadow {
         opening = nil
         let number = HandleNumber(UInt32(truncatingIfNeeded: handle))
         switch event {
-        case .created(let place, let file, handle, _, let isMadeUp, let requester):
+        case .created(let place, let file, handle, let flags, let isMadeUp, let requester):
             handles[handle] = number
             hold(file, at: place)
             perform(
                 .create(
                     self.number(requester), self.number(place), self.number(file, isNew: true), number,
-                    isMadeUp: isMadeUp, isUnseen: isUnseen))
+                    flags & O_APPEND != 0 ? .append : .replace, isMadeUp: isMadeUp, isUnseen: isUnseen))
         case .opened(let place, _, handle, let flags, let requester):
             handles[handle] = number
             let mode: AccessMode = flags & O_TRUNC != 0 ? .replace : flags & O_APPEND != 0 ? .append : .write

@@ -121,7 +121,7 @@ public final class Shadow {
 
     private func note(_ event: Event, _ plan: Plan) {
         switch event {
-        case .close(let number), .release(let number):
+        case .close(let number), .release(let number, _):
             guard let file = memory[number].flatMap({ memory[$0.file] }), plan.facts.isEmpty else { return }
             passedOver[file.id, default: []].insert(file.fingerprint)
         default: return

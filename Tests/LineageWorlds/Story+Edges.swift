@@ -1,10 +1,19 @@
 // What a reading of the rules beside facts.md has asked for.
 
 extension Story {
-    static let edges: [Story] = custody + identities + makers
+    static let edges: [Story] = custody + identities + makers + rivals
 
     /// facts.md 2.
     private static let identities: [Story] = [
+        Story(
+            "a file that is open for writing keeps its name waiting, also behind the close of a duplicate",
+            "h=append f; write h; flush h; mv f n; age; save f",
+            "f is f", "n is new", "f: c ab a", "n: ab"),
+        Story(
+            "a file travels with its document when it is exchanged for a directory",
+            setup: "mkdir d",
+            "swap d f",
+            "d is f", "d: a"),
         Story(
             "a name that parts is no rename by link and unlink",
             setup: "ln f n; ln f g; age",
@@ -28,6 +37,33 @@ extension Story {
             "deleted: t d c b"),
     ]
 
+    /// Conflicts (facts.md 3).
+    private static let rivals: [Story] = [
+        Story(
+            "a file that was made to be appended to is one: it is no rival of what another appends",
+            "1: h=append g; write h; flush h; 2: append g; 1: write h; close h",
+            "g: bcd bc b", "conflicts g: "),
+        Story(
+            "a handle that appends and has emptied the file replaces it",
+            "1: read f; h=append f; 2: save f; 1: empty h; write h; close h",
+            "f: c b a", "conflicts f: b"),
+        Story(
+            "a program that has saved a file of two documents knows both, the one",
+            setup: "save g; ln f n; swap f g",
+            "5: save g; 2: save t; mv t n; 5: save n",
+            "conflicts n: d"),
+        Story(
+            "a program that has saved a file of two documents knows both, the other",
+            setup: "save g; ln f n; swap f g",
+            "5: save g; 2: save t; mv t g; 5: save g",
+            "conflicts g: d"),
+        Story(
+            "a loser of which a document began is settled there",
+            setup: "3: read f; 2: save f; ln f n; age; save g; mv g f",
+            "4: read n; 3: save n; 4: save n",
+            "n: e d b", "conflicts n: d"),
+    ]
+
     /// facts.md 3 and 4.
     private static let custody: [Story] = [
         Story(
@@ -38,6 +74,10 @@ extension Story {
             "a handle that appends cuts off what it has saved itself, and a version before it needs",
             "h=append f; write h; write h; write h; flush h; cut h; write h; close h",
             "f: abe abcd a"),
+        Story(
+            "what a handle may have written unseen is a version before another empties the file",
+            "2: i=WRITE f; write i start; 1: h=write f; empty h; write h start; close h",
+            "f: c b a"),
         Story(
             "a program goes on with its version, and another's rename over that is refused",
             setup: "2: save n",

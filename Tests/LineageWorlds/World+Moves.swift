@@ -63,6 +63,7 @@ extension World {
         if hasRoom {
             moves.append(.open(actor, place, .replace, isUnseen: false))
             if set == .all { moves.append(.open(actor, place, .replace, isUnseen: true)) }
+            if set == .all, disk.file(at: place) == nil { moves.append(.open(actor, place, .append, isUnseen: false)) }
         }
         guard disk.hasFile(at: place) else { return }
         moves.append(.open(actor, place, .read, isUnseen: false))

@@ -76,7 +76,7 @@ extension World {
         nextHandle += 1
         if disk.file(at: place) == nil {
             let isMadeUp = rules.hasMadeUpNames && Self.name(of: place) == 2
-            let event = Event.create(actor, place, newFile(), handle, isMadeUp: isMadeUp, isUnseen: isUnseen)
+            let event = Event.create(actor, place, newFile(), handle, mode, isMadeUp: isMadeUp, isUnseen: isUnseen)
             try perform(event, rules, move)
         } else {
             try perform(.open(actor, place, handle, mode, isUnseen: isUnseen), rules, move)

@@ -13,7 +13,7 @@ extension World {
         switch event {
         case .close(let number):
             guard let handle = memory[number], let file = memory[handle.file], file.isChanged, handle.mode != .read,
-                handle.isDirty || handle.isUnseen, !(handle.mode == .replace && file.fingerprint.isEmpty),
+                handle.isDirty || handle.isUnseen, !(handle.isReplacing && file.fingerprint.isEmpty),
                 !isScrap(handle.file)
             else { return [] }
             promised = [handle.file]

@@ -109,6 +109,7 @@ private struct SignatureReader {
         signature.add(handle.isDirty)
         signature.add(handle.isClosed)
         signature.add(handle.isUnseen)
+        signature.add(handle.hasEmptied)
         signature.add(handle.saved.map { versions.ordinal($0.number) })
         signature.add(UInt64(handle.place.number))
         if let row = facts.names(of: handle.file).last {

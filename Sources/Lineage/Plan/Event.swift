@@ -5,8 +5,8 @@ import VersionModel
 ///
 /// `isMadeUp` says that the name has the pattern of names which this program makes up (``TemporaryNames``).
 public enum Event: Hashable, Sendable {
-    /// A free place gets a new file, open for writing.
-    case create(ActorNumber, PlaceNumber, FileID, HandleNumber, isMadeUp: Bool, isUnseen: Bool)
+    /// A free place gets a new file, open for writing; with O_APPEND if the mode is `append`.
+    case create(ActorNumber, PlaceNumber, FileID, HandleNumber, AccessMode, isMadeUp: Bool, isUnseen: Bool)
     /// A file that exists is opened for writing.
     case open(ActorNumber, PlaceNumber, HandleNumber, AccessMode, isUnseen: Bool)
     /// A file is opened for reading.
@@ -19,8 +19,9 @@ public enum Event: Hashable, Sendable {
     case shorten(HandleNumber)
     /// close(2), which waits for the save (FLUSH).
     case close(HandleNumber)
-    /// The handle is gone (RELEASE).
-    case release(HandleNumber)
+    /// The handle is gone (RELEASE). `isLater` says that the file follows the minute (``Minute``): a `save` comes when
+    /// that is due.
+    case release(HandleNumber, isLater: Bool = false)
     /// truncate(2) by name; `save` follows it.
     case truncate(ActorNumber, PlaceNumber)
     /// What the file holds is a save of this program.

@@ -62,8 +62,8 @@ public struct Planning: Sendable {
 
     private mutating func carryOut(_ event: Event) {
         switch event {
-        case .create(let actor, let place, let file, let handle, let isMadeUp, let isUnseen):
-            create(actor, place, file, handle, isMadeUp: isMadeUp, isUnseen: isUnseen)
+        case .create(let actor, let place, let file, let handle, let mode, let isMadeUp, let isUnseen):
+            create(actor, place, file, handle, mode, isMadeUp: isMadeUp, isUnseen: isUnseen)
         case .open(let actor, let place, let handle, let mode, let isUnseen):
             open(actor, place, handle, mode, isUnseen: isUnseen)
         case .read(let actor, let place): read(actor, place)
@@ -71,7 +71,7 @@ public struct Planning: Sendable {
         case .empty(let handle): empty(handle)
         case .shorten(let handle): shorten(handle)
         case .close(let handle): close(handle)
-        case .release(let handle): release(handle)
+        case .release(let handle, let isLater): release(handle, isLater: isLater)
         case .truncate(let actor, let place): truncate(actor, place)
         case .save(let actor, let place): save(actor, place)
         case .rename(let actor, let from, let to, let isMadeUp): rename(actor, from: from, to: to, isMadeUp: isMadeUp)

@@ -23,8 +23,8 @@ extension Planning {
             let last = facts.lastOccupant(of: place, before: vacated.number), let file = last.file,
             last.maker == nil, !last.isDirectory, vacated.how != .hidden
         else { return nil }
-        let isInTime = (now ?? self.now).since(vacated.time) <= Self.comesBackWithin
-        guard isInTime || memory.isOpenForWriting(file) else { return nil }
+        let isInTime = (now ?? self.now).since(vacated.time) < Self.comesBackWithin
+        guard isInTime || memory.hasWriter(file) else { return nil }
         let document = last.document
         guard facts.current(of: document) != nil else { return nil }
         if facts.isPurged(vacated, of: document) { return nil }

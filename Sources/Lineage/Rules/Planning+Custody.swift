@@ -113,7 +113,7 @@ extension Planning {
         let isOwn = !mayBeOthers && writer.map { isSure($0, of: file) } ?? true
         let isCertain = isOwn || !isExtension(file)
         // Who replaces a file from an old version is a rival of the present one before the close, too.
-        let isReplacing = isCertain && writer.map { $0.mode == .replace && $0.saved == nil } ?? false
+        let isReplacing = isCertain && writer.map { $0.isReplacing && $0.saved == nil } ?? false
         record(
             file.id, by: writer?.actor, through: isCertain ? writer?.number : nil, isReplacing: isReplacing)
     }

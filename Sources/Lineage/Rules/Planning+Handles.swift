@@ -6,7 +6,7 @@ extension Planning {
     /// A free place gets a new file: a document of its own, or the one that comes back. There is no version until the
     /// first save.
     mutating func create(
-        _ actor: ActorNumber, _ place: PlaceNumber, _ file: FileID, _ handle: HandleNumber,
+        _ actor: ActorNumber, _ place: PlaceNumber, _ file: FileID, _ handle: HandleNumber, _ mode: AccessMode,
         isMadeUp: Bool, isUnseen: Bool
     ) {
         guard facts.occupant(of: place) == nil else { return }
@@ -25,7 +25,9 @@ extension Planning {
         record(.row(row))
         part(partings, by: actor)
         memory[file] = LiveFile(id: file, fingerprint: .empty, modified: now, isChanged: true)
-        append(handle, actor, file, .replace, isUnseen: isUnseen, place)
+        append(handle, actor, file, mode == .append ? .append : .replace, isUnseen: isUnseen, place)
+        memory[handle]?.isDirty = true
+        memory[handle]?.hasEmptied = mode == .append
     }
 
     /// A file that exists is opened for writing.
@@ -86,6 +88,7 @@ extension Planning {
         memory[number]?.isDirty = true
         memory[number]?.isClosed = false
         if handle.mode == .write { memory[number]?.mode = .replace }
+        if handle.mode == .append { memory[number]?.hasEmptied = true }
     }
 
     /// ftruncate(2) to a shorter length. A handle that appends cuts off what others have saved, too.
@@ -104,7 +107,7 @@ extension Planning {
 
     /// What other handles have written, or may have written unseen, becomes a version before it is cut off.
     private mutating func saveOthers(_ number: HandleNumber, of file: FileID) {
-        let hasOther = memory.handles.contains { $0.number != number && $0.file == file && $0.isDirty }
+        let hasOther = memory.handles.contains { $0.number != number && $0.file == file && ($0.isDirty || $0.isUnseen) }
         if hasOther { saveUnfinished(file) }
     }
 
@@ -119,8 +122,8 @@ extension Planning {
             update(file.id) { $0.isOnlyExtended = false }
         }
         let hasWritten = handle.mode != .read && (handle.isDirty || handle.isUnseen)
-        if hasWritten, file.isChanged, !(handle.mode == .replace && file.fingerprint.isEmpty) {
-            let isReplacing = handle.mode == .replace && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
+        if hasWritten, file.isChanged, !(handle.isReplacing && file.fingerprint.isEmpty) {
+            let isReplacing = handle.isReplacing && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
             record(file.id, by: handle.actor, through: isSure ? number : nil, isReplacing: isReplacing)
         } else if !file.isChanged, let saved = handle.saved, saved == file.holds {
             // A rename has saved it already.
@@ -131,17 +134,18 @@ extension Planning {
     }
 
     /// The handle is gone. The last writer's release saves what its close has not, and a file without a name goes: what
-    /// is nowhere else becomes an object.
-    mutating func release(_ number: HandleNumber) {
+    /// is nowhere else becomes an object. A file that follows the minute waits for that, as long as it has a name.
+    mutating func release(_ number: HandleNumber, isLater: Bool) {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
         let hasOtherWriter = memory.handles.contains { $0.number != number && $0.file == file.id && $0.mode != .read }
         // Through a duplicate it may have written since its close. What was only appended waits for the others.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)
-        if handle.mode != .read, file.isChanged, !hasOtherWriter || hasOverwritten {
+        let waits = isLater && facts.countOfNames(of: file.id) > 0
+        if handle.mode != .read, file.isChanged, !hasOtherWriter || hasOverwritten, !waits {
             let writer = mayHaveWritten && isSure(handle, of: file) ? number : nil
-            record(file.id, by: handle.actor, through: writer, isReplacing: handle.mode == .replace)
+            record(file.id, by: handle.actor, through: writer, isReplacing: handle.isReplacing)
         }
         memory[number] = nil
         guard facts.countOfNames(of: file.id) == 0, !memory.hasHandle(of: file.id), let file = memory[file.id] else {

@@ -79,6 +79,9 @@ extension Planning {
         (atOne.from, atOne.isDirectory) = (second.number, second.isDirectory)
         (atOther.from, atOther.isDirectory) = (first.number, first.isDirectory)
         if hasDirectory {
+            // A file travels with its document, too.
+            if !second.isDirectory { atOne.document = second.document }
+            if !first.isDirectory { atOther.document = first.document }
             record(.row(atOne))
             record(.row(atOther))
             return

@@ -51,9 +51,9 @@ extension Planning {
                 version.loser = current
                 version.parents = Parents(stale)
             }
-            // At another document its author has not settled it.
-            if let base = version.base, base != current, facts.isConflict(base),
-                facts.document(of: base) == row.document
+            // What is a conflict of another document, too, its author has not settled there.
+            if let base = version.base, base != current, facts.conflicts(of: row.document).contains(base),
+                facts.document(of: base) == row.document || !facts.isConflict(base)
             {
                 recorded.append(.settle(base))
                 version.parents.add(base)
@@ -108,6 +108,7 @@ extension Planning {
         if let handle {
             memory[handle]?.saved = version
             memory[handle]?.isDirty = false
+            memory[handle]?.hasEmptied = false
             disown(version, exceptBy: handle)
         }
         if let document = facts.document(of: version) { observe(actor, version, in: document) }
@@ -155,6 +156,7 @@ extension Planning {
         var documents: [DocumentNumber] = []
         var recorded: [Fact] = []
         var held: VersionNumber?
+        var saved: [(VersionNumber, DocumentNumber)] = []
         let names = facts.names(of: id)
         for name in names where !documents.contains(name.document) {
             documents.append(name.document)

@@ -14,6 +14,8 @@ public struct Handle: Hashable, Sendable {
     public var opened: RowNumber
     /// Whether it has written since its last save.
     public var isDirty: Bool
+    /// It appends, and has made or emptied the file since its last save: the next one replaces what was there.
+    public var hasEmptied = false
     /// close(2) is over, and the release is to come.
     public var isClosed = false
     /// The version that it has saved, and goes on with: its further writes amend that (facts.md 3, "Amend").
@@ -32,6 +34,9 @@ public struct Handle: Hashable, Sendable {
         self.opened = opened
         isDirty = mode == .replace
     }
+
+    /// Whether its next save replaces what was there.
+    public var isReplacing: Bool { mode == .replace || hasEmptied }
 
     /// Whether bytes that are in the file already may change beneath the daemon.
     public var mayOverwriteUnseen: Bool { isUnseen && (mode == .write || mode == .replace) }
