@@ -24,6 +24,9 @@ public struct UndoLog: Hashable, Sendable {
         public var isWhole = true
     }
 
+    /// Everything is in memory: what lies beyond this many blocks is none of the model's.
+    static let mostBlocks = 1 << 20
+
     public private(set) var live: [Block]
     public private(set) var generation: UInt32 = 0
     /// Oldest first. The last is of the present generation, once anything of it was overwritten.
@@ -37,7 +40,7 @@ public struct UndoLog: Hashable, Sendable {
     /// The present generation is a version: what is overwritten from now on is another.
     public mutating func endGeneration() {
         layers.append(Layer(generation: generation, count: live.count, isSynchronized: isSynchronized))
-        generation += 1
+        generation &+= 1
         isSynchronized = false
     }
 
@@ -46,14 +49,14 @@ public struct UndoLog: Hashable, Sendable {
 
     /// A write to one block, at the end or inside. The block goes to the log first, once for each generation.
     public mutating func write(_ block: Block, at index: Int) {
-        guard index >= 0 else { return }
+        guard (0..<Self.mostBlocks).contains(index) else { return }
         save(index)
         while live.count <= index { live.append(0) }
         live[index] = block
     }
 
     public mutating func truncate(to count: Int) {
-        guard count >= 0 else { return }
+        guard (0...Self.mostBlocks).contains(count) else { return }
         for index in stride(from: count, to: live.count, by: 1) { save(index) }
         while live.count < count { live.append(0) }
         live.removeLast(live.count - count)

@@ -27,12 +27,15 @@ extension Facts {
     /// The names that a file has, oldest first.
     public func names(of file: FileID) -> [NameRow] { rows.filter { $0.file == file && isLiving($0) } }
 
+    /// The row by which a file had its name before. A row that names no earlier one has none, so that a walk ends.
+    func former(of row: NameRow) -> NameRow? { row.from.flatMap { $0 < row.number ? self[$0] : nil } }
+
     /// The names of the file that a row gave a name, also if that was deleted since and came back as a new one.
     func namesOfFile(from row: NameRow) -> [NameRow] {
         rows.filter { living in
             guard !living.isDirectory, isLiving(living) else { return false }
             var former: NameRow? = living
-            while let stop = former, stop.file != row.file { former = stop.from.flatMap { self[$0] } }
+            while let stop = former, stop.file != row.file { former = self.former(of: stop) }
             return former != nil
         }
     }

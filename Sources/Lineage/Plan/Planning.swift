@@ -140,7 +140,7 @@ public struct Planning: Sendable {
 
     /// The number of one more fact.
     mutating func takeNumber() -> UInt64 {
-        defer { nextNumber += 1 }
+        defer { nextNumber &+= 1 }
         return nextNumber
     }
 
@@ -158,6 +158,7 @@ public struct Planning: Sendable {
     /// A file that has neither a name nor a handle is gone.
     private mutating func forgetFilesWithoutNames() {
         for file in memory.files where !memory.hasHandle(of: file.id) && facts.countOfNames(of: file.id) == 0 {
+            if isSoleKeeper(file) { keep(file.id) }
             perform(.forget(file.id))
             memory[file.id] = nil
         }

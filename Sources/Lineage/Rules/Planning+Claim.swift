@@ -50,10 +50,10 @@ extension Planning {
 
     /// Whether a place is one of those that a file had, one after another, before it came to a row.
     private func isOnWay(_ place: PlaceNumber, to row: NameRow) -> Bool {
-        var former = row.from.flatMap { facts[$0] }
+        var former = facts.former(of: row)
         while let stop = former {
             if stop.place == place { return true }
-            former = stop.isContinuing ? nil : stop.from.flatMap { facts[$0] }
+            former = stop.isContinuing ? nil : facts.former(of: stop)
         }
         return false
     }

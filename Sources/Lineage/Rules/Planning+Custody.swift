@@ -67,7 +67,7 @@ extension Planning {
     mutating func endGenerationIfKept(_ id: FileID) {
         update(id) { file in
             guard file.isKept else { return }
-            file.generation += 1
+            file.generation &+= 1
             file.isKept = false
         }
     }
@@ -130,7 +130,7 @@ extension Planning {
 
     private mutating func endGeneration(_ id: FileID) {
         update(id) { file in
-            file.generation += 1
+            file.generation &+= 1
             file.isKept = false
         }
     }

@@ -23,7 +23,10 @@ extension Planning {
             pass(.unlink(place))
             return record(.row(self.row(place, nil, how, by: actor)))
         }
-        if !memory.isOpenForWriting(file) { saveUnfinished(file) }
+        let isOwn = memory.handles.contains {
+            $0.file == file && $0.mode != .read && !$0.isClosed && kin.areKin($0.actor, actor)
+        }
+        if !isOwn { saveUnfinished(file) }
         let removal = removal(ofLastName: facts[row.number] ?? row, by: actor)
         prepareToLoseName(file, without: removal.forgotten)
         pass(.unlink(place))

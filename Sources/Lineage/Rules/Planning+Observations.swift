@@ -57,7 +57,7 @@ extension Planning {
     /// | or its kin has saved the current version, or it has seen it | follows |
     /// | has a base that goes back to the current version | follows |
     /// | has any other base | is a rival |
-    func staleBase(
+    public func staleBase(
         of actor: ActorNumber?, in document: DocumentNumber, current: VersionNumber
     ) -> VersionNumber? {
         guard let actor, let base = base(of: actor, in: document), base != current,

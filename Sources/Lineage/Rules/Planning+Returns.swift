@@ -14,7 +14,9 @@ extension Planning {
     /// | is one name's of several | was the document's to the end | the document has a new one, as above |
     /// | is one name's of several | was replaced since | a new document begins with what the name held |
     mutating func undelete(_ actor: ActorNumber, _ number: RowNumber, _ place: PlaceNumber, _ newFile: FileID) {
-        guard let row = facts[number], let former = row.file, facts.occupant(of: place) == nil else { return }
+        guard let row = facts[number], let former = row.file, facts.occupant(of: place) == nil, isDeleted(number) else {
+            return
+        }
         var come = self.row(place, newFile, .undeleted, by: actor)
         come.from = number
         if row.isDirectory {
@@ -26,6 +28,12 @@ extension Planning {
             comeBack(row, from: former, to: &come)
         }
         record(.row(come))
+    }
+
+    /// Whether a row is an entry of the deleted list, or of a document that another one was renamed over.
+    private func isDeleted(_ number: RowNumber) -> Bool {
+        if (facts.deleted() + facts.removedNames()).contains(where: { $0.occupant.number == number }) { return true }
+        return facts[number].map { !$0.isDirectory && facts.superseded().contains($0.document) } ?? false
     }
 
     /// A document without a name.

@@ -102,7 +102,7 @@ public struct Settling: Sendable {
         let standing = standing(of: file)
         // A kept generation ends where the version is recorded.
         remember(
-            file, standing.generation + (standing.isOverwritten ? 1 : 0),
+            file, standing.generation &+ (standing.isOverwritten ? 1 : 0),
             holds: (standing.held ?? standing.arrived.last)?.number, isChanged: standing.held == nil,
             isOnlyExtended: !standing.isOverwritten)
         if standing.held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }

@@ -1,0 +1,141 @@
+// Single plans that no world leads to.
+
+import Lineage
+import Testing
+import VersionModel
+
+@Suite("Edges of rules")
+struct RuleEdgesTests {
+    private let place = PlaceNumber(1)
+    private let file = FileID(2)
+    private let actor = ActorNumber(1)
+    private let second: Int64 = 1_000_000_000
+
+    /// A document with one version, whose file is at this generation and open for writing.
+    private func scene(generation: UInt32 = 0, at seconds: Int64 = 0) -> Scene {
+        var facts = Facts()
+        let now = Timestamp(nanoseconds: seconds * second)
+        let zero = Timestamp(nanoseconds: 0)
+        let row = RowNumber(1)
+        facts.apply(.row(NameRow(number: row, time: zero, place: place, file: file, how: .created, actor: actor)))
+        let content = Fingerprint(size: 1, high: 0, low: 1)
+        facts.apply(
+            .version(
+                VersionRow(
+                    number: VersionNumber(2), time: zero, row: row,
+                    content: Content(file: file, generation: generation),
+                    fingerprint: content, file: file, modified: zero, author: actor)))
+        var memory = Memory()
+        memory.files = [
+            LiveFile(
+                id: file, fingerprint: content, modified: zero, isChanged: false, holds: VersionNumber(2),
+                generation: generation)
+        ]
+        memory.handles = [
+            Handle(
+                number: HandleNumber(1), actor: actor, file: file, mode: .write, isUnseen: false, place: place,
+                opened: RowNumber(3))
+        ]
+        return Scene(facts: facts, memory: memory, now: now, nextNumber: 3)
+    }
+
+    /// What the plan records, without a trap.
+    private func plan(_ event: Event, in scene: Scene) -> [Fact] { Planning.plan(event, in: scene).facts }
+
+    @Test("a file that follows the minute is not saved by its last release")
+    func releasedForLater() {
+        var scene = scene()
+        scene.memory.files[0].isChanged = true
+        scene.memory.handles[0].isDirty = true
+        let later = Planning.plan(.release(HandleNumber(1), isLater: true), in: scene)
+        #expect(later.facts.isEmpty && later.memory.files.first?.isChanged == true)
+        #expect(plan(.release(HandleNumber(1)), in: scene).count == 1)
+        // Without a name there is no later.
+        scene.facts.apply(
+            .row(NameRow(number: RowNumber(3), time: scene.now, place: place, file: nil, how: .removed, actor: actor)))
+        scene.nextNumber = 4
+        #expect(plan(.release(HandleNumber(1), isLater: true), in: scene).count == 1)
+    }
+
+    @Test("what has a name is not undeleted")
+    func living() {
+        #expect(plan(.undelete(actor, RowNumber(1), PlaceNumber(5), FileID(9)), in: scene()).isEmpty)
+        var scene = scene()
+        var row = NameRow(
+            number: RowNumber(3), time: scene.now, place: PlaceNumber(3), file: FileID(4), how: .created, actor: actor)
+        row.isDirectory = true
+        scene.facts.apply(.row(row))
+        scene.nextNumber = 4
+        #expect(plan(.undelete(actor, RowNumber(3), PlaceNumber(5), FileID(9)), in: scene).isEmpty)
+    }
+
+    @Test("a name waits for less than 15 s")
+    func waits() {
+        var scene = scene()
+        scene.memory.handles = []
+        scene.facts.apply(
+            .row(NameRow(number: RowNumber(3), time: scene.now, place: place, file: nil, how: .removed, actor: actor)))
+        scene.nextNumber = 4
+        let planning = Planning(scene)
+        #expect(planning.claim(place, at: Timestamp(nanoseconds: 15 * second - 1)) != nil)
+        #expect(planning.claim(place, at: Timestamp(nanoseconds: 15 * second)) == nil)
+    }
+
+    @Test("`refuse` asks for the base of a stale program")
+    func stale() {
+        var scene = scene()
+        scene.memory.observations = [
+            Observation(
+                actor: ActorNumber(2), version: VersionNumber(2), document: DocumentNumber(1), time: scene.now)
+        ]
+        var later = scene.facts.versions[0]
+        (later.number, later.parents) = (VersionNumber(3), Parents(VersionNumber(2)))
+        scene.facts.apply(.version(later))
+        let planning = Planning(scene)
+        let base = planning.staleBase(of: ActorNumber(2), in: DocumentNumber(1), current: VersionNumber(3))
+        #expect(base == VersionNumber(2))
+        #expect(planning.staleBase(of: actor, in: DocumentNumber(1), current: VersionNumber(3)) == nil)
+    }
+
+    @Test("numbers at their ends and rows that go back to themselves trap nothing and end")
+    func oddInput() {
+        var scene = scene(generation: .max)
+        #expect(Planning.plan(.write(HandleNumber(1)), in: scene).before.count == 1)
+        scene.memory.handles[0].isUnseen = true
+        #expect(Planning.plan(.close(HandleNumber(1)), in: scene).before.count == 1)
+        scene.nextNumber = .max
+        _ = Planning.plan(.unlink(actor, place), in: scene)
+        let found = Found(
+            names: [Found.Name(place: place, file: file)], directories: [],
+            files: [Found.File(id: file, fingerprint: Fingerprint(size: 2, high: 0, low: 9), modified: scene.now)],
+            objects: [Found.Object(content: Content(file: file, generation: .max), labels: [])],
+            begins: { _, _ in false })
+        scene.nextNumber = 3
+        #expect(!Settling.settle(scene, found, crashed: scene.now).facts.isEmpty)
+
+        var facts = scene.facts
+        let gone = NameRow(number: RowNumber(3), time: scene.now, place: place, file: nil, how: .removed, actor: actor)
+        var odd = NameRow(
+            number: RowNumber(4), time: scene.now, place: place, file: file, how: .moved, actor: actor)
+        (odd.from, odd.document) = (RowNumber(4), DocumentNumber(1))
+        var away = NameRow(
+            number: RowNumber(5), time: scene.now, place: place, file: nil, how: .movedAway(to: nil), actor: actor)
+        away.from = RowNumber(5)
+        var elsewhere = NameRow(
+            number: RowNumber(6), time: scene.now, place: PlaceNumber(7), file: file, how: .moved, actor: actor)
+        (elsewhere.from, elsewhere.document) = (RowNumber(6), DocumentNumber(1))
+        for row in [gone, odd, away, elsewhere] { facts.apply(.row(row)) }
+        scene.facts = facts
+        scene.nextNumber = 7
+        _ = Planning(scene).claim(place)
+        _ = plan(.undelete(actor, RowNumber(1), place, FileID(9)), in: scene)
+    }
+
+    @Test("a block far beyond the end is none of the undo log's")
+    func farBlock() {
+        var log = UndoLog([1])
+        log.write(2, at: .max)
+        log.truncate(to: .max)
+        #expect(log.live == [1])
+    }
+}
