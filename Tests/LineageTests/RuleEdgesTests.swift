@@ -46,6 +46,7 @@ struct RuleEdgesTests {
     func releasedForLater() {
         var scene = scene()
         scene.memory.files[0].isChanged = true
+        scene.memory.files[0].fingerprint = Fingerprint(size: 1, high: 0, low: 7)
         scene.memory.handles[0].isDirty = true
         let later = Planning.plan(.release(HandleNumber(1), isLater: true), in: scene)
         #expect(later.facts.isEmpty && later.memory.files.first?.isChanged == true)

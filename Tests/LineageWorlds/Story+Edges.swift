@@ -10,6 +10,11 @@ extension Story {
             "h=append f; write h; flush h; mv f n; age; save f",
             "f is f", "n is new", "f: c ab a", "n: ab"),
         Story(
+            "what two may have written unseen, opened under the first name, is at home there",
+            setup: "save g; age",
+            "h=REPLACE f; i=REPLACE f; mv f g; mv g n; write h; save g; close h; close i",
+            "g is g", "n is new", "g: d . b", "n: c ."),
+        Story(
             "a file travels with its document when it is exchanged for a directory",
             setup: "mkdir d",
             "swap d f",

@@ -29,16 +29,27 @@ public struct Planning: Sendable {
 
     /// What one event does. An event that does not fit the scene (a place without a file) does nothing.
     public static func plan(_ event: Event, in scene: Scene) -> Plan {
-        let planned = planning(event, in: scene, keeping: [])
-        let late = planned.keptLate
-        return late.isEmpty ? planned.result : planning(event, in: scene, keeping: late).result
+        var planned = planning(event, in: scene, keeping: [], isSaving: false)
+        var files: [FileID] = []
+        // The second time, it keeps what is a version by the event itself: that is one before, then.
+        for isSaving in [false, true] {
+            let late = planned.keptLate
+            if late.isEmpty { break }
+            files += late.filter { !files.contains($0) }
+            planned = planning(event, in: scene, keeping: files, isSaving: isSaving)
+        }
+        return planned.result
     }
 
-    /// - Parameter files: what is kept first, because the call leaves it to writers whose writes come unseen. That is
-    ///   known once the call is planned, and behind it would be too late: the content could be overwritten by then.
-    private static func planning(_ event: Event, in scene: Scene, keeping files: [FileID]) -> Planning {
+    /// - Parameters:
+    ///   - files: what is kept first, because the call leaves it to writers whose writes come unseen. That is known once
+    ///     the call is planned, and behind it would be too late: the content could be overwritten by then.
+    ///   - isSaving: whether bytes that nobody has saved become a version before that.
+    private static func planning(
+        _ event: Event, in scene: Scene, keeping files: [FileID], isSaving: Bool
+    ) -> Planning {
         var planning = Planning(scene)
-        for file in files { planning.keepFirst(file) }
+        for file in files { planning.keepFirst(file, isSaving: isSaving) }
         planning.carryOut(event)
         planning.guardUnseenWriters()
         planning.forgetFilesWithoutNames()

@@ -44,9 +44,9 @@ extension Planning {
         update(id) { $0.isKept = true }
     }
 
-    /// Keeps what a file holds before a call that leaves it to others; what nobody has saved becomes a version first.
-    mutating func keepFirst(_ id: FileID) {
-        if let file = memory[id], file.isChanged { recordUnfinished(file) }
+    /// Keeps what a file holds before a call that leaves it to others.
+    mutating func keepFirst(_ id: FileID, isSaving: Bool) {
+        if isSaving, let file = memory[id], file.isChanged { recordUnfinished(file) }
         if let file = memory[id], isSoleKeeper(file) { keep(id) }
     }
 
@@ -115,7 +115,8 @@ extension Planning {
         // Who replaces a file from an old version is a rival of the present one before the close, too.
         let isReplacing = isCertain && writer.map { $0.isReplacing && $0.saved == nil } ?? false
         record(
-            file.id, by: writer?.actor, through: isCertain ? writer?.number : nil, isReplacing: isReplacing)
+            file.id, by: writer?.actor, through: isCertain ? writer?.number : nil, isReplacing: isReplacing,
+            opened: writer?.opened)
     }
 
     /// Which handle has changed a file, as far as that can be told.

@@ -13,14 +13,15 @@ extension Planning {
     /// | has no name | belongs to the file's last row (``recordWithoutName(_:by:through:opened:)``) |
     /// | was made under an ephemeral name and has none any more | is scrap |
     mutating func record(
-        _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, isReplacing: Bool
+        _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, isReplacing: Bool,
+        opened: RowNumber? = nil
     ) {
         guard let file = memory[id], file.isChanged, !isScrap(id) else { return }
         if let version = versionToAmend(file, through: handle) {
             return amend(version, with: file, by: actor, through: handle)
         }
         endGenerationIfKept(id)
-        let opened = handle.flatMap { memory[$0] }?.opened ?? RowNumber(nextNumber)
+        let opened = opened ?? handle.flatMap { memory[$0] }?.opened ?? RowNumber(nextNumber)
         if facts.countOfNames(of: id) == 0 {
             return recordWithoutName(id, by: actor, through: handle, opened: opened)
         }
