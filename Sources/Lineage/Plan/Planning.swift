@@ -42,8 +42,8 @@ public struct Planning: Sendable {
     }
 
     /// - Parameters:
-    ///   - files: what is kept first, because the call leaves it to writers whose writes come unseen. That is known once
-    ///     the call is planned, and behind it would be too late: the content could be overwritten by then.
+    ///   - files: what is kept first, because the call leaves it to writers whose writes come unseen. That is known
+    ///     once the call is planned, and behind it would be too late: the content could be overwritten by then.
     ///   - isSaving: whether bytes that nobody has saved become a version before that.
     private static func planning(
         _ event: Event, in scene: Scene, keeping files: [FileID], isSaving: Bool
