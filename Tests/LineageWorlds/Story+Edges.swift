@@ -89,6 +89,11 @@ extension Story {
             "1: h=write f; write h; flush h; write h start; 2: refuse mv n f; 1: write h; close h",
             "f: de d a", "n: b"),
         Story(
+            "what a purge has left in a file is renamed while others may write to it unseen",
+            setup: "save g; ln g n; h=replace f~; swap f~ n; age",
+            "mv g n; rm n; 2: i=WRITE f~; 3: j=WRITE f~; purge n; 1: mv f~ f",
+            "f: b a"),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

@@ -46,6 +46,8 @@ extension Planning {
 
     /// Keeps what a file holds before a call that leaves it to others.
     mutating func keepFirst(_ id: FileID, isSaving: Bool) {
+        // What a file holds whose version was purged is no version either.
+        if isSaving, memory[id]?.holds == nil { update(id) { $0.isChanged = true } }
         if isSaving, let file = memory[id], file.isChanged { recordUnfinished(file) }
         if let file = memory[id], isSoleKeeper(file) { keep(id) }
     }
