@@ -94,6 +94,29 @@ extension Story {
             "mv g n; rm n; 2: i=WRITE f~; 3: j=WRITE f~; purge n; 1: mv f~ f",
             "f: b a"),
         Story(
+            "a save equals what a version was before its saver went on with it in a file without a name",
+            "h=replace f; 2: rm f; 1: repeat h; flush h; write h start; 2: i=append f; repeat i; close i; 1: close h",
+            "f: ? b a", "content f: ?"),
+        Story(
+            "the same before an exchange, by a handle whose writes come unseen",
+            setup: "save g",
+            "1: h=replace f; 2: rm f; 1: repeat h; flush h; write h start; 2: i=REPLACE f; repeat i; swap f g;"
+                + "1: close h; 2: close i",
+            "f: b ? c a", "g: ? b"),
+        Story(
+            "a file arrives that equals a version, and the version's saver goes on in a file without a name",
+            "h=replace f; 2: rm f; 1: repeat h; flush h; 2: same n; mv n f; 1: write h start; close h",
+            "f: b ? a", "content f: ?"),
+        Story(
+            "the same where the saver has gone on before that",
+            "h=replace f; 2: rm f; 1: repeat h; flush h; write h start; 2: same n; mv n f; 1: close h",
+            "f: ? b a", "content f: ?"),
+        Story(
+            "the same where what equals it is saved in another file without a name",
+            "2: k=write f; 3: save n; mv n f; 1: h=write f; 3: rm f; 1: repeat h start; flush h; write h start;"
+                + "2: repeat k start; close k; 1: close h",
+            "deleted: f ? c b a", "versions: a b b c ?"),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

@@ -44,6 +44,15 @@ extension Planning {
         update(id) { $0.isKept = true }
     }
 
+    /// What a save is compared with must be what its row says. If a handle has gone on with that version in another
+    /// file, which has no name, the version is amended first.
+    mutating func amendOverwritten(_ version: VersionNumber?, exceptIn id: FileID) {
+        guard let version, let home = facts[version]?.content.file, home != id, let file = memory[home],
+            file.holds == version, isHome(ofHeldVersionIn: file), file.isChanged, !isExtension(file)
+        else { return }
+        recordUnfinished(file)
+    }
+
     /// Keeps what a file holds before a call that leaves it to others.
     mutating func keepFirst(_ id: FileID, isSaving: Bool) {
         // What a file holds whose version was purged is no version either.

@@ -127,7 +127,7 @@ extension Planning {
             record(file.id, by: handle.actor, through: isSure ? number : nil, isReplacing: isReplacing)
         } else if !file.isChanged, let saved = handle.saved, saved == file.holds {
             // A rename has saved it already.
-            disown(saved, exceptBy: number)
+            disown(saved, exceptBy: number, in: file.id)
         }
         memory[number]?.isClosed = true
         guardUnseenWriters(of: file.id)

@@ -37,6 +37,7 @@ extension Planning {
         isReplacing: Bool, isAppended: Bool = false, opened: RowNumber? = nil
     ) -> (facts: [Fact], version: VersionNumber) {
         let current = facts.current(of: row.document)
+        amendOverwritten(current, exceptIn: file.id)
         if let current, facts.fingerprint(current) == fingerprint { return ([], current) }
         var recorded: [Fact] = []
         var version = VersionRow(
@@ -110,17 +111,19 @@ extension Planning {
             memory[handle]?.saved = version
             memory[handle]?.isDirty = false
             memory[handle]?.hasEmptied = false
-            disown(version, exceptBy: handle)
         }
+        disown(version, exceptBy: handle, in: id)
         if let document = facts.document(of: version) { observe(actor, version, in: document) }
         guardUnseenWriters(of: id)
     }
 
-    /// A close disowns all other handles: what they go on to write is no part of this save.
-    mutating func disown(_ version: VersionNumber, exceptBy handle: HandleNumber) {
-        for index in memory.handles.indices
-        where memory.handles[index].number != handle && memory.handles[index].saved == version {
-            memory.handles[index].saved = nil
+    /// A close disowns all other handles: what they go on to write is no part of this save. Where no handle has saved
+    /// it, a file that comes to hold a version disowns those of other files, which would change it for both.
+    mutating func disown(_ version: VersionNumber, exceptBy handle: HandleNumber?, in file: FileID) {
+        for index in memory.handles.indices where memory.handles[index].saved == version {
+            let other = memory.handles[index]
+            let isExcepted = handle.map { other.number == $0 } ?? (other.file == file)
+            if !isExcepted { memory.handles[index].saved = nil }
         }
     }
 
@@ -197,6 +200,7 @@ extension Planning {
             for fact in recorded { record(fact) }
             return hold(version, in: id, through: handle, by: actor)
         }
+        amendOverwritten(facts.current(of: row.document), exceptIn: id)
         let current = facts.hasName(row.document) ? facts.current(of: row.document) : nil
         let rival = current.flatMap { staleBase(of: actor, in: row.document, current: $0) }
         if let equal = versionBeside(row, equalTo: file, current: current, rival: rival) {
