@@ -117,6 +117,10 @@ extension Story {
                 + "2: repeat k start; close k; 1: close h",
             "deleted: f ? c b a", "versions: a b b c ?"),
         Story(
+            "a write that is refused changes nothing, and the next append is a version of its own",
+            "h=write f; write h start; flush h; refuse write h start; 2: append f; 1: close h",
+            "f: bd b a"),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

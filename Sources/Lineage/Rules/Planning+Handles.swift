@@ -65,15 +65,15 @@ extension Planning {
     /// A write that the daemon sees. An append overwrites nothing.
     mutating func write(_ number: HandleNumber) {
         guard let handle = memory[number], handle.mode != .read else { return }
-        if handle.mode != .append {
-            protect(handle.file, from: number)
-            update(handle.file) { $0.isOnlyExtended = false }
-        }
+        if handle.mode != .append { protect(handle.file, from: number) }
         // It was a duplicate that was closed.
         memory[number]?.isClosed = false
         pass(.write(handle.file))
         memory[number]?.isDirty = true
-        update(handle.file) { $0.isChanged = true }
+        update(handle.file) { file in
+            if handle.mode != .append { file.isOnlyExtended = false }
+            file.isChanged = true
+        }
     }
 
     /// ftruncate(2) to nothing, as vim does. Unsaved bytes of another handle become a version first. The handle's own
