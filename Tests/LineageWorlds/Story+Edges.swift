@@ -121,6 +121,10 @@ extension Story {
             "h=write f; write h start; flush h; refuse write h start; 2: append f; 1: close h",
             "f: bd b a"),
         Story(
+            "what was purged is saved again by a program that has the file open, and the power goes",
+            "h=replace n; rm n; repeat h; flush h; purge n; empty h; repeat h start; close h; lose 2",
+            "versions: a ?"),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

@@ -54,13 +54,18 @@ public struct Settling: Sendable {
     /// | the label's version | |
     /// |---|---|
     /// | is known, or another with this content and these bytes | nothing is missing |
+    /// | is newer than one with these that was forgotten | is not known: it was saved again |
     /// | is known with other bytes | it was amended |
     /// | is not known, its file or place is | it belongs to their last row, as history |
     /// | is not known, nor its file or place | it belongs to a row of its own, removed at once |
     private mutating func read(_ label: Label) {
         let said = label.version
         let versions = planning.facts.versions
-        if versions.contains(where: { $0.content == said.content && $0.fingerprint == said.fingerprint }) { return }
+        let isKnown = versions.contains {
+            $0.content == said.content && $0.fingerprint == said.fingerprint
+                && (!$0.isForgotten || $0.number >= said.number)
+        }
+        if isKnown { return }
         if var known = planning.facts[said.number], known.content == said.content {
             known.fingerprint = said.fingerprint
             known.modified = said.modified
