@@ -80,6 +80,10 @@ extension Story {
             "h=append f; write h; write h; write h; flush h; cut h; write h; close h",
             "f: abe abcd a"),
         Story(
+            "a handle that appends cuts off what its process has appended before",
+            "2: i=WRITE f; close i; 1: append f; h=append f; write h; flush h; cut h; close h",
+            "f: a abc a"),
+        Story(
             "what a handle may have written unseen is a version before another empties the file",
             "2: i=WRITE f; write i start; 1: h=write f; empty h; write h start; close h",
             "f: c b a"),

@@ -91,11 +91,12 @@ extension Planning {
         if handle.mode == .append { memory[number]?.hasEmptied = true }
     }
 
-    /// ftruncate(2) to a shorter length. A handle that appends cuts off what others have saved, too.
+    /// ftruncate(2) to a shorter length. A handle that appends cuts off what others have saved, too, also where it has
+    /// amended a version of its process: such a version is only extended.
     mutating func shorten(_ number: HandleNumber) {
         guard let handle = memory[number], handle.mode != .read else { return }
         saveOthers(number, of: handle.file)
-        protect(handle.file, from: number)
+        protect(handle.file, from: handle.mode == .append ? nil : number)
         pass(.truncate(handle.file, toNothing: false))
         update(handle.file) { file in
             file.isOnlyExtended = false
