@@ -26,7 +26,7 @@ public struct FileAttributes: Sendable {
 /// How long the kernel may keep what it was told, in seconds. All changes come through the mount, so: long.
 enum Validity {
     static let long: Double = 86_400
-    /// While a mapping may change the file unseen.
+    /// Attributes: while a mapping may change the file unseen. Names: of a file of several documents.
     static let none: Double = 0
 }
 

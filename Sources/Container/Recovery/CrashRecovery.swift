@@ -205,7 +205,7 @@ struct CrashRecovery {
         // because another item has the same content, and recovery has just kept that.
         let own = labels.first { $0.item == item.id && $0.time > current.time && holds(live, $0) }
         if let own { return .saved(own) }
-        // Whatever has touched the file: what equals the current version is no save, and nothing to set aside.
+        // A file that equals the current version is no save, and is not set aside, though its time differs.
         if live.stat.size == current.size, current.hash != nil, isHashed(current, live) {
             return .current(isSameFile: false)
         }

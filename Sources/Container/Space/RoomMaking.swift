@@ -71,7 +71,7 @@ final class RoomMaking: Sendable {
         return given.count > 0 || (free.room?.free ?? 0) / 2 > wanted
     }
 
-    /// What is on its way to the disk, or is read for its hash, is open, and takes its room until it is let go.
+    /// Closes removed files that are on their way to the disk or are read for a hash: an open file takes its room.
     func closeRemoved() {
         store.contents.closeRemoved()
         pendingHashes.closeRemoved()

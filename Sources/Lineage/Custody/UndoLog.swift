@@ -24,7 +24,7 @@ public struct UndoLog: Hashable, Sendable {
         public var isWhole = true
     }
 
-    /// Everything is in memory: what lies beyond this many blocks is none of the model's.
+    /// Everything is in memory: the model has no more blocks than this.
     static let mostBlocks = 1 << 20
 
     public private(set) var live: [Block]

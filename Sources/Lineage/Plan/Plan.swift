@@ -4,7 +4,7 @@
 /// then `refusal` is recorded instead of the rest. `after` may fail without any loss. After a crash anywhere in it,
 /// ``Settling`` brings the facts to what the files are.
 public struct Plan: Hashable, Sendable {
-    /// What is so though the system call is refused: bytes that had to be a version before it are one.
+    /// The effects of a plan whose system call is refused: bytes that had to be a version before it are one.
     public struct Refusal: Hashable, Sendable {
         public var facts: [Fact]
         /// Files that were made for the call go.

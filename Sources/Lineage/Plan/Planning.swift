@@ -42,9 +42,9 @@ public struct Planning: Sendable {
     }
 
     /// - Parameters:
-    ///   - files: what is kept first, because the call leaves it to writers whose writes come unseen. That is known
-    ///     once the call is planned, and behind it would be too late: the content could be overwritten by then.
-    ///   - isSaving: whether bytes that nobody has saved become a version before that.
+    ///   - files: files whose contents are kept first, because the call leaves them to writers whose writes come
+    ///     unseen. That is known once the call is planned; behind it a content could be overwritten already.
+    ///   - isSaving: whether unsaved bytes become a version before that.
     private static func planning(
         _ event: Event, in scene: Scene, keeping files: [FileID], isSaving: Bool
     ) -> Planning {
@@ -120,7 +120,7 @@ public struct Planning: Sendable {
         isBehindPoint = true
     }
 
-    /// What was recorded before the call stands without it.
+    /// The facts from before the call stand without it.
     private func refused() -> Plan.Refusal {
         var refusal = Plan.Refusal(facts: recorded, memory: memory)
         for file in memory.files where !memory.hasHandle(of: file.id) && facts.countOfNames(of: file.id) == 0 {

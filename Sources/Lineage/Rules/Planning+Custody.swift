@@ -44,8 +44,8 @@ extension Planning {
         update(id) { $0.isKept = true }
     }
 
-    /// What a save is compared with must be what its row says. If a handle has gone on with that version in another
-    /// file, which has no name, the version is amended first.
+    /// The version that a save is compared with must have the bytes that its row says. If a handle has gone on with it
+    /// in another file, which has no name, the version is amended first.
     mutating func amendOverwritten(_ version: VersionNumber?, exceptIn id: FileID) {
         guard let version, let home = facts[version]?.content.file, home != id, let file = memory[home],
             file.holds == version, isHome(ofHeldVersionIn: file), file.isChanged, !isExtension(file)
@@ -55,7 +55,7 @@ extension Planning {
 
     /// Keeps what a file holds before a call that leaves it to others.
     mutating func keepFirst(_ id: FileID, isSaving: Bool) {
-        // What a file holds whose version was purged is no version either.
+        // The bytes of a file whose version was purged are no version either.
         if isSaving, memory[id]?.holds == nil { update(id) { $0.isChanged = true } }
         if isSaving, let file = memory[id], file.isChanged { recordUnfinished(file) }
         if let file = memory[id], isSoleKeeper(file) { keep(id) }

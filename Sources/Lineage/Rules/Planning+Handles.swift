@@ -106,7 +106,7 @@ extension Planning {
         memory[number]?.isClosed = false
     }
 
-    /// What other handles have written, or may have written unseen, becomes a version before it is cut off.
+    /// Bytes that other handles have written, or may have written unseen, become a version before they are cut off.
     private mutating func saveOthers(_ number: HandleNumber, of file: FileID) {
         let hasOther = memory.handles.contains { $0.number != number && $0.file == file && ($0.isDirty || $0.isUnseen) }
         if hasOther { saveUnfinished(file) }

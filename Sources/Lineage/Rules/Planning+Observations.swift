@@ -24,7 +24,7 @@ extension Planning {
     /// | the program itself, or one in whose lineage it is | counts |
     /// | another one that has its nearest ancestor in its lineage | counts for 15 minutes, where nothing else does |
     /// | the same, where that is a shell at a terminal, and not its parent | does not count (decisions/0007) |
-    /// | the same, where none of them has read the document | does not count: who only writes knows no content |
+    /// | the same, where none of them has read the document | does not count: a mere writer knows no content |
     /// | any other | does not count |
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
         if memory.observations.isEmpty { return nil }

@@ -31,7 +31,7 @@ extension Planning {
         return Removal(how: isOwnCopy(row, of: actor) ? .hidden : .removed, isPublished: row.maker != nil)
     }
 
-    /// What a removal does, once the name is gone.
+    /// The effects of a removal, once the name is gone.
     struct Removal {
         var how: How
         var forgotten: [VersionNumber] = []

@@ -148,7 +148,7 @@ extension Planning {
         memory[file] = LiveFile(
             id: file, fingerprint: row?.fingerprint ?? .empty, modified: now, isChanged: false, holds: version)
         pass(.name(file, place))
-        // What is copied is whole: further writes of its saver are another save.
+        // A copied version is whole: further writes of its saver are another save.
         for index in memory.handles.indices where version != nil && memory.handles[index].saved == version {
             memory.handles[index].saved = nil
         }

@@ -53,7 +53,7 @@ extension Planning {
                 version.loser = current
                 version.parents = Parents(stale)
             }
-            // What is a conflict of another document, too, its author has not settled there.
+            // A save settles no conflict that another document still has.
             if let base = version.base, base != current, facts.conflicts(of: row.document).contains(base),
                 facts.document(of: base) == row.document || !facts.isConflict(base)
             {
@@ -117,7 +117,7 @@ extension Planning {
         guardUnseenWriters(of: id)
     }
 
-    /// A close disowns all other handles: what they go on to write is no part of this save. Where no handle has saved
+    /// A close disowns all other handles: their further writes are no part of this save. Where no handle has saved
     /// it, a file that comes to hold a version disowns those of other files, which would change it for both.
     mutating func disown(_ version: VersionNumber, exceptBy handle: HandleNumber?, in file: FileID) {
         for index in memory.handles.indices where memory.handles[index].saved == version {

@@ -113,8 +113,8 @@ public struct Settling: Sendable {
         if standing.held == nil { planning.record(file.id, by: nil, through: nil, isReplacing: false) }
     }
 
-    /// Files that were being amended come first: what another file equals must not change any more. A file that equals
-    /// a version of another content was being amended, too: its own version's bytes are nowhere else.
+    /// Files that were being amended come first: a version that another file equals must not change any more. A file
+    /// that equals a version of another content was being amended, too: its own version's bytes are nowhere else.
     /// - Returns: whether it was one.
     private mutating func amendOverwritten(_ file: Found.File) -> Bool {
         let standing = standing(of: file)

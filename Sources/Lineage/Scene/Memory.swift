@@ -41,7 +41,7 @@ public struct Memory: Hashable, Sendable {
     /// Whether a program has the file open for writing: it may go on through a duplicate after any close.
     public func hasWriter(_ file: FileID) -> Bool { handles.contains { $0.file == file && $0.mode != .read } }
 
-    /// Whether a program may still write to the file through what nobody has closed.
+    /// Whether a program may still write to the file through a handle that is not closed.
     public func isOpenForWriting(_ file: FileID) -> Bool {
         handles.contains { $0.file == file && $0.mode != .read && !$0.isClosed }
     }
