@@ -79,12 +79,12 @@ struct Explanation {
     /// | less | was left by a rename, and its document had one version | it came back |
     /// | more | is free of a document that is elsewhere, too, or of an unsaved copy | that does not come back |
     private func history(at place: PlaceNumber, _ difference: Difference) -> ListedChange? {
-        guard let row = facts.occupant(of: place) else { return nil }
+        guard let row = arrival(at: place) else { return nil }
         let today = difference.onlyToday
         var then = difference.onlyThen
         if let back = putBack(row.document) {
-            then = then.without([shadow.text(back)])
-            if today.isEmpty, then.isEmpty { return .savedFirst }
+            then = then.without([shadow.text(back.version)])
+            if today.isEmpty, then.isEmpty { return back.change }
         }
         if today.isEmpty, then.isEmpty {
             return otherOrder(row.document, difference)
@@ -99,16 +99,16 @@ struct Explanation {
     }
 
     /// The version that a file has which took the place of another after a kill: the container had not saved what that
-    /// one held, and set it aside, while the rules had, before a call that took it away.
-    private func putBack(_ document: DocumentNumber) -> VersionNumber? {
+    /// one held, and set it aside, while the rules had, before a call that took it away or at one close of several.
+    private func putBack(_ document: DocumentNumber) -> (version: VersionNumber, change: ListedChange)? {
         guard let back = facts.current(of: document).flatMap({ facts[$0] }), shadow.settled.contains(back.number),
             let row = facts[back.row], row.how == .found, row.isContinuing,
-            let before = back.parents.first, shadow.unfinished.contains(before),
-            facts.history(of: document).contains(where: {
+            let before = back.parents.first, facts.history(of: document).contains(where: {
                 $0 < before && facts.fingerprint($0) == back.fingerprint
             })
         else { return nil }
-        return back.number
+        if shadow.unfinished.contains(before) { return (back.number, .savedFirst) }
+        return shadow.shared.contains(before) ? (back.number, .writtenTogether) : nil
     }
 
     /// The same versions, and some earlier or later than today: those that were saved first, or without a name.
@@ -286,6 +286,17 @@ struct Explanation {
             entry == Answer.deleted(path, shadow.listing(last.document))
         else { return nil }
         let listing = facts.listing(of: last.document)
+        // Today the close of a file without a name saves, too, what the document has been before.
+        let texts = facts.rows(of: last.document).compactMap(\.file).flatMap { shadow.passedOver[$0] ?? [] }
+        for text in Set(texts.map(shadow.texts.text)) {
+            for position in 0...listing.count {
+                var more = listing.map(shadow.text)
+                more.insert(text, at: position)
+                guard let index = today.firstIndex(of: Answer.deleted(path, more)) else { continue }
+                today.remove(at: index)
+                return .notAtEachClose
+            }
+        }
         func isTodays(without isMore: (VersionNumber) -> Bool) -> Bool {
             let others = listing.filter { !isMore($0) }
             guard others.count < listing.count,
@@ -301,6 +312,12 @@ struct Explanation {
     private func added(_ departure: NameRow) -> ListedChange? {
         let last = facts.lastOccupant(of: departure.place, before: departure.number)
         if let last, isUnsavedCopy(last.document, before: departure) { return .isUnsavedCopy }
+        // Today the document came back to the name that it had before, and this name was its copy's.
+        if let former = last?.from.flatMap({ facts[$0] }), let vacated = facts.departure(of: former),
+            facts.departure(of: vacated)?.file != nil, let reason = staysAway(vacated)
+        {
+            return reason
+        }
         return facts.occupant(of: departure.place) == nil ? nil : staysAway(departure)
     }
 

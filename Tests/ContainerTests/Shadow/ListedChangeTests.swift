@@ -165,7 +165,11 @@ struct ListedCase: CustomStringConvertible {
         ),
         (
             "0 rename x y; 0 openTruncating y; 0 rename y x", "x", ["", "x before;", "y before;"],
-            ["x before;", "", "x before;"], .backFromOver
+            ["x before;", "", "x before;"], .cameBack
+        ),
+        (
+            "0 rename x t; 0 rename t y; 0 openForBoth y; 0 write; 0 rename y x", "x",
+            ["0.3;fore;", "x before;", "y before;"], ["x before;", "0.3;fore;", "x before;"], .cameBack
         ),
     ]
 
@@ -181,6 +185,42 @@ struct ListedCase: CustomStringConvertible {
             #expect(shadow.answer.names[`case`.name]?.history == `case`.then)
             let differences = shadow.differences(from: today)
             #expect(ListedChange.explaining(differences, between: today, and: shadow) == `case`.change)
+        }
+    }
+
+    @Test("the same, at the close of a handle that may have written")
+    func killedAfterClose() throws {
+        let steps = "1 openTruncating x; 0 openForBoth x; 0 close"
+        try killed((steps, "x", ["", "x before;"], ["x before;", "", "x before;"], .writtenTogether), isPassing: true)
+    }
+
+    @Test("a name that a file was moved to goes, and the one before is another document's", arguments: [true, false])
+    func removedCopy(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            let steps = "3 save t; 1 link t y; 3 renameAwayAndCreate t"
+            guard case .listed(.hasOtherName) = try play.outcome(of: ShadowStep.steps(steps)) else {
+                Issue.record("no difference, or another one")
+                return
+            }
+            #expect(play.shadow.answer.deleted == [#"t~: ["3.0;"]"#])
+            #expect(try play.tree.answer.deleted.isEmpty)
+        }
+    }
+
+    @Test("a file without a name is closed with what its deleted document has been before", arguments: [true, false])
+    func passedOver(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            let steps = "0 openTruncating y; 0 close; 0 release; 0 openInPlace y; 0 write; 0 close; 0 release; "
+                + "0 openTruncating y; 1 rename x y; 0 unlink y"
+            #expect(try play.problems(after: InterleavedStep.steps(steps)).isEmpty)
+            let (today, shadow) = (try play.tree.answer, try #require(play.shadow))
+            #expect(shadow.answer.deleted == [#"y: ["x before;", "0.4;", "", "y before;"]"#])
+            #expect(today.deleted == [#"y: ["", "x before;", "0.4;", "", "y before;"]"#])
+            #expect(
+                ListedChange.explaining(shadow.differences(from: today), between: today, and: shadow)
+                    == .notAtEachClose)
         }
     }
 
