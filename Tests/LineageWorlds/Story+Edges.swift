@@ -129,6 +129,11 @@ extension Story {
             "h=replace n; rm n; repeat h; flush h; purge n; empty h; repeat h start; close h; lose 2",
             "versions: a ?"),
         Story(
+            "what is kept first makes another version one of a document that has gone on",
+            setup: "ln f n",
+            "2: h=REPLACE g; rm g; write h start; flush h; 1: i=REPLACE g; flush i; 3: mv g f",
+            "content f: .", "g: -"),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

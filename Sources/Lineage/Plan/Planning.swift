@@ -50,6 +50,8 @@ public struct Planning: Sendable {
     ) -> Planning {
         var planning = Planning(scene)
         for file in files { planning.keepFirst(file, isSaving: isSaving) }
+        // A version that was made by that may have taken another's place, and is before the call, too.
+        if !files.isEmpty { planning.guardUnseenWriters() }
         planning.carryOut(event)
         planning.guardUnseenWriters()
         planning.forgetFilesWithoutNames()
