@@ -24,6 +24,7 @@ import VersionModel
 /// | `undelete f`, `undelete f g` | what was deleted last at `f` comes back, or is `g` from then on |
 /// | `undelete d` | the directory, and all that was deleted in it |
 /// | `purge f` | what was deleted last at the name is gone for good |
+/// | `restore f` | the oldest content of its history, in a new file |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
 /// | `refuse mv f g` | the same, and so of others, but the file system below refuses it |
 /// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
@@ -107,6 +108,7 @@ public struct Play: Sendable {
         case "truncate": return perform(.truncate(actor, place))
         case "read": return perform(.open(actor, place, .read, isUnseen: false))
         case "rm": return perform(.unlink(actor, place))
+        case "restore": return restore(place, by: actor)
         case "mkdir": return perform(.makeDirectory(actor, place))
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
@@ -143,6 +145,13 @@ public struct Play: Sendable {
     private func entry(at place: PlaceNumber) -> Facts.Deleted? {
         (world.facts.deleted() + world.facts.removedNames()).filter { $0.departure.place == place }
             .max { $0.departure.number < $1.departure.number }
+    }
+
+    private mutating func restore(_ place: PlaceNumber, by actor: ActorNumber) -> Bool {
+        guard let row = world.facts.occupant(of: place), let oldest = world.facts.history(of: row.document).last else {
+            return !problems.isEmpty
+        }
+        return perform(.restore(actor, place, oldest))
     }
 
     private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {

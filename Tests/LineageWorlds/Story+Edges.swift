@@ -134,6 +134,11 @@ extension Story {
             "2: h=REPLACE g; rm g; write h start; flush h; 1: i=REPLACE g; flush i; 3: mv g f",
             "content f: .", "g: -"),
         Story(
+            "a purge takes along what was closed in another file of a document that was renamed",
+            setup: "save g",
+            "restore f; h=append f; restore f; 2: mv f g; 1: write h; cut h; flush h; 2: rm g; purge g; 1: release h",
+            "deleted: ", "versions: "),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

@@ -38,8 +38,9 @@ extension World {
     }
 
     /// Whether a content is one that programs have given up by this: a version of a name that its maker removed, or one
-    /// of a purged document, in any file that such a one had. What a close has acknowledged is never given up
-    /// otherwise, also not by amending: its handle writes no more.
+    /// of a purged document, in any file that such a one had. A document that goes with a purged one is purged, too: a
+    /// purge removes for good (DESIGN.md 7), and the content would be shown as that document's. What a close has
+    /// acknowledged is never given up otherwise, also not by amending: its handle writes no more.
     func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
         var purged = facts.purged.map(\.removal)
         for case .purge(let removal) in plan.facts { purged.append(removal) }
@@ -51,7 +52,10 @@ extension World {
             guard case .forget(let number) = fact, let version = facts[number] else { return false }
             if version.fingerprint == content.content, version.file == content.file { return true }
             return isPurge && version.fingerprint.begins(with: content.content)
-                && facts.rows.contains { $0.file == content.file && documents.contains($0.document) }
+                && facts.rows.contains { row in
+                    row.file == content.file
+                        && (documents.contains(row.document) || row.document == facts.document(of: version))
+                }
         }
     }
 
