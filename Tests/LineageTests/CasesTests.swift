@@ -97,9 +97,6 @@ import Testing
         "SeveralNamesTests.comesBackByItsOtherName": [
             "what is left of a file under its name from before the mount is renamed over the first",
         ],
-        "SeveralNamesTests.furtherNameOfShared": [
-            "a further name of a file of two documents is the document's whose name is linked",
-        ],
         "SeveralNamesTests.unseen": [
             "what is left of a file under its name from before the mount is renamed over the first",
         ],

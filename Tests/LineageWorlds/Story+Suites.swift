@@ -177,10 +177,6 @@ extension Story {
             setup: "save g; ln f n; mv n g; age",
             "rm g; age; save f; undelete g; save g", "f is f", "g is g", "f: c a", "g: d a b", "deleted: "),
         Story(
-            "a further name of a file of two documents is the document's whose name is linked",
-            setup: "save g; ln f n; mv n g; age",
-            "ln g n; ln f f~", "f is f", "g is g", "n is g", "f~ is f"),
-        Story(
             "a name of a file of two documents is given back to its own",
             setup: "save g; ln f n; mv n g; age",
             "ln f n; rm n; age; undelete n", "f is f", "n is f", "g is g", "deleted: "),
