@@ -28,15 +28,6 @@ extension Driver: Session {
         }
     }
 
-    func expire(entry name: [UInt8], in parent: NodeID) {
-        within { session in
-            name.withUnsafeBytes {
-                _ = fuse_lowlevel_notify_expire_entry(
-                    session, parent, $0.bindMemory(to: CChar.self).baseAddress, $0.count, FUSE_LL_EXPIRE_ONLY)
-            }
-        }
-    }
-
     func invalidate(node: NodeID, data: Bool) {
         // A negative offset leaves the content alone.
         within { _ = fuse_lowlevel_notify_inval_inode($0, node, data ? 0 : -1, 0) }

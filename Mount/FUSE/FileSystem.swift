@@ -228,8 +228,6 @@ public protocol Session: AnyObject, Sendable {
     func unregister(backing: Int32)
     /// Drops a name in a directory from the kernel's cache.
     func invalidate(entry name: [UInt8], in parent: NodeID)
-    /// Has the kernel ask for a name again when it is wanted next, without dropping it. Kernels before 6.2 cannot.
-    func expire(entry name: [UInt8], in parent: NodeID)
     /// Drops the kernel's cached attributes, and with `data` the cached content.
     func invalidate(node: NodeID, data: Bool)
     /// Waits until no system call holds a directory's names, so that those that were answered have shown their effect.

@@ -22,7 +22,6 @@ final class SessionLink: KernelSide {
 
     func unregister(backing: Int32) { session.unregister(backing: backing) }
     func invalidate(entry name: [UInt8], in directory: UInt64) { session.invalidate(entry: name, in: directory) }
-    func expire(entry name: [UInt8], in directory: UInt64) { session.expire(entry: name, in: directory) }
     func awaitNames(of directory: UInt64) { session.awaitNames(of: directory) }
     func invalidate(node: UInt64, data: Bool) { session.invalidate(node: node, data: data) }
 }

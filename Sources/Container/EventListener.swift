@@ -27,8 +27,7 @@ public enum RequestEvent: Sendable {
     case released(handle: UInt64)
     case renamed(from: Place, to: Place, FileID, isMadeUp: Bool, Requester)
     case exchanged(Place, Place, Requester)
-    /// A file has a further name; it had the first, if it had any.
-    case linked(FileID, from: Place?, to: Place, Requester)
+    case linked(FileID, to: Place, Requester)
     case unlinked(Place, Requester)
     case directoryMade(Place, FileID, Requester)
     case directoryRemoved(Place, Requester)

@@ -79,24 +79,17 @@ extension LiveContainer {
     public func lookup(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found? {
         let parent = try node(parent)
         let name = try name(bytes, in: parent)
-        return try names.reading { () throws(Errno) -> Found? in
+        return try names.reading { () throws(Errno) in
             let directory = try descriptor(of: parent)
             guard let stat = try Backing.statIfPresent(name.bytes, in: directory.raw) else { return nil }
-            let name = Node.Name(parent: parent, name: name)
-            let found = found(stat, as: name)
-            if stat.isRegular, stat.links > 1 { nodes.note(name, askedBy: caller.thread, of: found.node) }
-            return found
+            return found(stat, as: Node.Name(parent: parent, name: name))
         }
     }
 
     /// Makes the node of a file that was found under a name, with one look-up.
-    ///
-    /// The kernel asks again for each name of a file of several documents: link(2) says only which file it is about.
     func found(_ stat: FileStat, as name: Node.Name) -> Found {
         let node = intern(stat, as: name, lookups: 1)
-        let isShared = stat.isRegular && stat.links > 1 && isSharedFile(node)
-        return Found(
-            node: node.id, attributes: attributes(stat, of: node), nameValid: isShared ? Validity.none : Validity.long)
+        return Found(node: node.id, attributes: attributes(stat, of: node), nameValid: Validity.long)
     }
 
     /// The node of a file that was found under a name.

@@ -98,9 +98,8 @@ extension LiveContainer {
         learn(caller)
         return try names.writing { (names) throws(Errno) in
             let directory = try descriptor(of: parent)
-            let sharer = source.isRegular ? sharer(of: source, askedBy: caller.thread) : nil
-            let document = sharer?.document ?? (source.isRegular ? knownDocument(of: source) : nil)
-            let oldName = sharer?.name ?? nodes.location(source).name
+            let document = source.isRegular ? knownDocument(of: source) : nil
+            let oldName = nodes.location(source).name
             if let oldName { try requireSameContainer(oldName.parent, parent) }
             var isNameless = false
             if case .gone = nodes.location(source).whereabouts { isNameless = true }
@@ -117,10 +116,7 @@ extension LiveContainer {
             let new = Place(directory: parent.file, name: name)
             if !parent.isForeign, source.isRegular {
                 _ = tombstones.take(at: new, now: now) { _ in false }
-                let document =
-                    if let sharer { sharer.document } else {
-                        isNameless ? newDocument(of: source, at: new) : try self.document(of: source, stat)
-                    }
+                let document = isNameless ? newDocument(of: source, at: new) : try self.document(of: source, stat)
                 try store(throwing: Errno.ioError) { () throws(StoreError) in
                     try documents.insert(names, document, at: new)
                 }
@@ -129,7 +125,7 @@ extension LiveContainer {
                     if !isNameless, !state.places.contains(new) { state.places.append(new) }
                     record(parent, linkedRows(&state, oldName, name, in: parent, stat, by: requester))
                 }
-                hear(.linked(source.file, from: oldName?.place, to: new, requester))
+                hear(.linked(source.file, to: new, requester))
             } else if !parent.isForeign {
                 _ = tombstones.take(at: new, now: now) { _ in false }
                 record(parent, createdOther(name, in: parent, requester(caller)))

@@ -23,7 +23,6 @@ extension LiveContainer {
             learnSiblings(of: replaced, for: requester)
         }
         var saved: SavedByRename?
-        var linked: Node?
         try databases.capturingAhead { isCaptured throws(Errno) in
             try names.writing { (names) throws(Errno) -> [Node] in
                 let (move, target) = try self.move(name, in: parent, to: newName, in: newParent, flags)
@@ -36,14 +35,12 @@ extension LiveContainer {
                 }
                 let accesses = accesses(of: move, target)
                 saved = try rename(names, move, onto: target, requester)
-                if target != nil, move.source.stat.isRegular, move.source.stat.links > 1 { linked = move.source.node }
                 hear(of: move, requester)
                 report(accesses, by: caller)
                 if coordinator.isInUse { tellCoordinator(move, target, (name, parent), (newName, newParent)) }
                 return []
             }
         }
-        if let linked { expireNames(ofShared: linked) }
         space.trimming.catchUp()
         noteIgnoreFile(name, in: parent)
         noteIgnoreFile(newName, in: newParent)

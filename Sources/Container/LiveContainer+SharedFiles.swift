@@ -27,19 +27,6 @@ extension LiveContainer {
     /// Whether a file is several documents', as far as the kernel knows its names.
     func isSharedFile(_ node: Node) -> Bool { !sharers(of: node).isEmpty }
 
-    /// The document of a file of several, and its name, by which a thread has asked for the file.
-    func sharer(of node: Node, askedBy thread: pid_t) -> (document: Document, name: Node.Name)? {
-        guard isSharedFile(node), let name = nodes.name(of: node, askedBy: thread),
-            let document = try? documents.document(at: name.place)
-        else { return nil }
-        return (document, name)
-    }
-
-    /// Has the kernel ask again for the names of a file that has become several documents'.
-    func expireNames(ofShared node: Node) {
-        if isSharedFile(node) { serving.shownNames.expire(nodes.names(node)) }
-    }
-
     /// Makes a save in a file a version of each of the file's documents, once no program writes to it.
     func shareSave(in node: Node, from file: SharedDescriptor, _ kind: Save.Kind, by requester: Requester) {
         guard node.isRegular, !sharers(of: node).isEmpty else { return }

@@ -179,7 +179,6 @@ final class PassingKernel: KernelSide {
     func register(backing descriptor: Int32) throws(Errno) -> Int32 { last.add(1, ordering: .relaxed).newValue }
     func unregister(backing: Int32) {}
     func invalidate(entry name: [UInt8], in directory: UInt64) {}
-    func expire(entry name: [UInt8], in directory: UInt64) {}
     func invalidate(node: UInt64, data: Bool) {}
     func awaitNames(of directory: UInt64) {}
 }

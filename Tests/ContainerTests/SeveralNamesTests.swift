@@ -45,26 +45,6 @@ import VersionModel
         tree.close()
     }
 
-    @Test("a further name of a file of two documents belongs to the document of the name that it is linked to")
-    func furtherNameOfShared() throws {
-        let tree = try BrowsedContainer()
-        func link(_ name: String, _ other: String) throws {
-            _ = try tree.container.link(
-                tree.caller, node: try tree.node(name), parent: Node.rootID, name: Array(other.utf8))
-        }
-        try tree.save("t", "one")
-        try tree.save("y", "another")
-        try link("t", "x")
-        try tree.move("x", to: "y")
-        let items = try ["t", "y"].map { try tree.item($0).id }
-        #expect(items[0] != items[1])
-        try link("y", "z")
-        try link("t", "w")
-        #expect(try ["w", "z"].map { try tree.item($0).id } == items)
-        #expect(try tree.findings() == [])
-        tree.close()
-    }
-
     @Test("a name that nobody has seen is renamed over the other")
     func unseen() throws {
         let tree = try linked()

@@ -38,8 +38,9 @@ extension Shadow {
             perform(.rename(number(requester), from: number(from), to: number(to), isMadeUp: isMadeUp))
         case .exchanged(let one, let other, let requester):
             perform(.exchange(number(requester), number(one), number(other)))
-        case .linked(_, let from, let to, let requester):
-            if let from { perform(.link(number(requester), from: number(from), to: number(to))) }
+        case .linked(let file, let to, let requester):
+            guard let former = facts.names(of: number(file)).first else { return }
+            perform(.link(number(requester), from: former.place, to: number(to)))
         case .unlinked(let place, let requester): perform(.unlink(number(requester), number(place)))
         case .undeleted(let from, let to, let file, let requester):
             let deleted = facts.deleted().last { $0.departure.place == number(from) }

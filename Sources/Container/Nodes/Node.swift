@@ -50,8 +50,6 @@ final class Node: @unchecked Sendable {
     var key: BackingKey
     var name: Name?
     var otherNames: [Name] = []
-    /// Of a file with several names: the one by which a thread has asked for it last.
-    var asked: (name: Name, thread: pid_t)?
     /// The last lost name, once it has none.
     var lostName: Name?
     /// The document under that name: an open on the way may still save.

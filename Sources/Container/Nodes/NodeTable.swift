@@ -129,19 +129,6 @@ final class NodeTable: Sendable {
         state.withLock { _ in (node.name, node.otherNames) }
     }
 
-    /// Notes by which of a file's names a thread has asked for it.
-    func note(_ name: Node.Name, askedBy thread: Int32, of id: UInt64) {
-        state.withLock { $0.byID[id]?.asked = (name, thread) }
-    }
-
-    /// The name by which a thread was the last to ask for a file, if the file still has it.
-    func name(of node: Node, askedBy thread: Int32) -> Node.Name? {
-        state.withLock { _ in
-            guard let asked = node.asked, asked.thread == thread else { return nil }
-            return ((node.name.map { [$0] } ?? []) + node.otherNames).first { $0.place == asked.name.place }
-        }
-    }
-
     private func changeLayout() { layout.add(1, ordering: .sequentiallyConsistent) }
 
     func addName(_ names: borrowing NamesHeldAlone, _ name: Node.Name, to node: Node) {

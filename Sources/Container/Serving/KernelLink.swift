@@ -10,9 +10,6 @@ public protocol KernelSide: AnyObject, Sendable {
     func register(backing descriptor: Int32) throws(Errno) -> Int32
     func unregister(backing: Int32)
     func invalidate(entry name: [UInt8], in directory: UInt64)
-    /// Has the kernel ask for a name again when it is wanted next. Programs that have its file open see no change; they
-    /// see one when the name is dropped. Kernels before 6.2 cannot do that.
-    func expire(entry name: [UInt8], in directory: UInt64)
     func invalidate(node: UInt64, data: Bool)
     /// Waits until no system call holds a directory's names.
     func awaitNames(of directory: UInt64)

@@ -2,7 +2,6 @@
 
 import Dispatch
 import Synchronization
-import VersionModel
 
 /// A change is recorded before its system call is answered, and the kernel shows its names when the program that made
 /// the call runs again. A reader that is told before that opens the old file, or is told that there is none.
@@ -28,12 +27,6 @@ final class ShownNames: Sendable {
 
     func start() { thread.start() }
     func end() { thread.end() }
-
-    /// Has the kernel ask for names again when they are wanted next. Waits for nothing.
-    func expire(_ names: [Node.Name]) {
-        guard !names.isEmpty, let side = kernel.side else { return }
-        thread.after(0) { for name in names { side.expire(entry: name.name.bytes, in: name.parent.id) } }
-    }
 
     /// Waits until the kernel shows what was done in directories, given by their nodes. The caller holds no lock
     /// that a system call needs.

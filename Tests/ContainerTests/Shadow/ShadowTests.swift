@@ -15,8 +15,6 @@ import Testing
         // A file that is two documents': each has every save.
         "0 save x; 0 save y; 0 wait; 0 link x t; 0 move t y; 0 overwrite y",
         "2 save t; 3 save y; 1 link t x; 2 move x y; 0 save y",
-        // A further name of such a file is the document's by whose name it was linked.
-        "0 save t; 3 save y; 0 link t x; 0 move x y; 1 link y z; 0 link t w; 2 save w",
         // truncate(2) changes a file in place: it is no rival of what was there.
         "1 save y; 2 overwrite y; 1 truncate y",
         // What amends a version settles its document under its new name, as any save does.
