@@ -1,4 +1,4 @@
-// What a kill leaves between two system calls of one request.
+// What a kill leaves between two system calls of one request, or of one program.
 
 import Foundation
 import Glibc
@@ -119,6 +119,28 @@ import VersionModel
         let tree = try killed(before)
         #expect(try tree.live("x") == "one")
         #expect(try tree.texts().sorted() == ["one", "to"])
+        #expect(try tree.findings() == [])
+        tree.close()
+    }
+
+    @Test("a big file that a kill finds half overwritten, as long as before, is set aside", arguments: [true, false])
+    func tornBig(isHashed: Bool) throws {
+        let before = try BrowsedContainer()
+        let saved = String(repeating: "a", count: 2 << 20)
+        try before.save("x", saved)
+        if isHashed {
+            let store = before.container.store
+            var current = try #require(try store.version(try before.item("x").current))
+            let file = try FileDescriptor.open("\(before.path)/x", .readOnly)
+            current.hash = ContentHash.sha256(of: file.rawValue, size: current.size)
+            try file.close()
+            store.commit([.version(current)])
+        }
+        try Writer(before, "x", O_WRONLY).write(String(repeating: "b", count: 1 << 20), at: 0)
+        let tree = try killed(before)
+        #expect(try tree.live("x") == saved)
+        #expect(try tree.texts().filter { $0 == saved }.count == 1)
+        #expect(try tree.texts().contains { $0.hasPrefix("b") })
         #expect(try tree.findings() == [])
         tree.close()
     }

@@ -38,7 +38,7 @@ extension CrashRecovery {
             amend(current, item, live)
             return "shortened"
         }
-        if live.stat.size == former.size, former.hash != nil, isHashed(former, live) {
+        if live.stat.size == former.size, isProven(former, live) {
             try withdraw(current, item, former, live)
             return "not arrived"
         }

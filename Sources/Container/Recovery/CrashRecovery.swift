@@ -136,7 +136,9 @@ struct CrashRecovery {
     /// An item's file is the live one as it is. A mark of a save that did not come would be taken for one of the next.
     private func recordFile(of item: Item, _ current: Version, _ live: Live) throws(Errno) {
         SaveMark.remove(from: live.file.raw)
-        let stat = try Backing.stat(live.file.raw)
+        let now = try Backing.stat(live.file.raw)
+        // The bytes of a program that outlived the daemon, if it has written since the look, are not judged yet.
+        let stat = now.size == live.stat.size && now.modified == live.stat.modified ? now : live.stat
         store.commit([.item(item.now(current, stat, container.fileID(stat)))])
     }
 
@@ -206,7 +208,7 @@ struct CrashRecovery {
         let own = labels.first { $0.item == item.id && $0.time > current.time && holds(live, $0) }
         if let own { return .saved(own) }
         // A file that equals the current version is no save, and is not set aside, though its time differs.
-        if live.stat.size == current.size, current.hash != nil, isHashed(current, live) {
+        if live.stat.size == current.size, isProven(current, live) {
             return .current(isSameFile: false)
         }
         // The label of another item is from its synchronization under a former name: it shows that the file is
