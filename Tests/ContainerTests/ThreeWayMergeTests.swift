@@ -49,9 +49,8 @@ import Testing
         let place = try Workplace.fresh("merge")
         defer { try? FileManager.default.removeItem(atPath: place) }
         // What it printed by then is nothing to go by.
-        try "#!/bin/sh\necho $$ > \(place)/number\necho half\nexec /bin/sleep 60\n".write(
-            toFile: place + "/slow", atomically: true, encoding: .utf8)
-        chmod(place + "/slow", 0o755)
+        try writeProgram(
+            place + "/slow", "#!/bin/sh\necho $$ > \(place)/number\necho half\nexec /bin/sleep 60\n")
         let begun = ContinuousClock.now
         #expect(ThreeWayMerge.merge(MergeInput(mine: [10], base: [10], other: [10]), with: place + "/slow") == nil)
         let taken = ContinuousClock.now - begun

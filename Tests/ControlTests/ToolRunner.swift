@@ -47,15 +47,6 @@ func runTool(bytes: [[UInt8]], in directory: String, environment: [String: Strin
         errors: String(decoding: try Files.content(Path(place + "/errors")), as: UTF8.self))
 }
 
-/// Writes a program from another process: a descriptor of ours that a test beside this one passes on to a child would
-/// make it "text file busy".
-func writeProgram(_ path: String, _ text: String) throws {
-    let status = try Subprocess.run(
-        "sh", [Path("-c"), Path("printf %s \"$TEXT\" > \"$0\" && chmod 755 \"$0\""), Path(path)],
-        environment: [("TEXT", Path(text))])
-    #expect(status == 0)
-}
-
 /// A tool that goes on until it is ended.
 final class ToolProcess {
     private let process = Process()

@@ -3,6 +3,7 @@
 import ControlProtocol
 import Foundation
 import Glibc
+import Support
 import Synchronization
 import Testing
 import VersionModel

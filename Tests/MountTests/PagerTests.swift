@@ -31,9 +31,8 @@ struct PagerTests {
     /// A pager that notes what it reads, and its settings.
     private func recorder(_ container: TestContainer) throws -> String {
         let path = container.path + "/../recorder"
-        try "#!/bin/sh\nread first\necho \"LESS=$LESS\" > ../read\n{ echo \"$first\"; cat; } >> ../read\n"
-            .write(toFile: path, atomically: false, encoding: .utf8)
-        try mustRun("chmod", ["755", path])
+        try writeProgram(
+            path, "#!/bin/sh\nread first\necho \"LESS=$LESS\" > ../read\n{ echo \"$first\"; cat; } >> ../read\n")
         return path
     }
 
@@ -136,14 +135,15 @@ struct PagerTests {
     func interrupt() throws {
         try withLists { container in
             let path = container.path + "/../stubborn"
-            try """
+            try writeProgram(
+                path,
+                """
                 #!/bin/sh
                 trap 'echo inter""rupted' INT
                 echo re""ady
                 until read line < /dev/tty; do :; done
                 echo "typed $line."
-                """.write(toFile: path, atomically: false, encoding: .utf8)
-            try mustRun("chmod", ["755", path])
+                """)
             let shell = try Terminal.shell(in: container.path)
             // No further line: the pager would read it.
             try shell.type("PAGER=\(path) \(Workplace.control) blame lines\n")

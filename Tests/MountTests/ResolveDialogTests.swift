@@ -46,8 +46,7 @@ struct ResolveDialogTests {
         /// A script, which gets what its caller gives it.
         func script(_ name: String, _ lines: String) throws -> String {
             let path = directory + "/" + name
-            try "#!/bin/sh\n\(lines)\n".write(toFile: path, atomically: false, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            try writeProgram(path, "#!/bin/sh\n\(lines)\n")
             return path
         }
 

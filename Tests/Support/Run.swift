@@ -131,3 +131,9 @@ private struct Pump {
 public let gitIdentity =
     "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b"
     + " GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b"
+
+/// Writes a program from another process: a descriptor of ours that a test beside this one passes on to a child would
+/// make it "text file busy".
+public func writeProgram(_ path: String, _ text: String) throws {
+    try mustRun("sh", ["-c", "cat > \"$0\" && chmod 755 \"$0\"", path], input: Array(text.utf8))
+}
