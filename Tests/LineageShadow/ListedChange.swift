@@ -17,7 +17,7 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case savedWithoutName = "3: what a file without a name is closed with is a version, also if it is empty"
     case amendsArrival = "3: a handle in the middle of writing goes on with the version that a rename has made"
     case endsWithParting = "3: a save is no longer amended once its document goes on with another file"
-    case notAtEachClose = "3: a close saves what its own handle has written, and an empty file is saved by the last"
+    case notAtEachClose = "3: a close saves what its own handle has written"
     case settledUnseen = "2: a document that may have been saved at its present name, unseen, does not come back"
     case unsavedOccupant = "2: a rename over a file that nobody has saved is a save of that document, too"
     case savedFirst = "4: what is not saved yet becomes a version before a call that takes it away"

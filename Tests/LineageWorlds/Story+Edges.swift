@@ -53,6 +53,18 @@ extension Story {
             "1: read f; h=append f; 2: save f; 1: empty h; write h; close h",
             "f: c b a", "conflicts f: b"),
         Story(
+            "a program that empties a file is a rival, also if an earlier writer is released later",
+            "1: read f; 2: h=replace f; write h; flush h; 1: i=replace f; close i; 2: release h",
+            "f: . b a", "conflicts f: b"),
+        Story(
+            "the same if another handle, which has written nothing, is closed before",
+            "1: read f; 2: save f; 1: h=replace f; 2: i=WRITE f; close i; 1: close h",
+            "f: . b a", "conflicts f: b"),
+        Story(
+            "the same if another handle writes behind that",
+            "1: read f; 2: save f; i=write f; 1: h=replace f; close h; 2: write i; close i",
+            "f: c . b a", "conflicts f: b"),
+        Story(
             "a program that has saved a file of two documents knows both, the one",
             setup: "save g; ln f n; swap f g",
             "5: save g; 2: save t; mv t n; 5: save n",

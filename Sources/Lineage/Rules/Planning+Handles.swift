@@ -112,8 +112,8 @@ extension Planning {
         if hasOther { saveUnfinished(file) }
     }
 
-    /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none.
-    /// So is the close of each duplicate.
+    /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none,
+    /// whichever handle closes: the release of the one that has emptied it is that. So is the close of each duplicate.
     mutating func close(_ number: HandleNumber) {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
@@ -123,7 +123,8 @@ extension Planning {
             update(file.id) { $0.isOnlyExtended = false }
         }
         let hasWritten = handle.mode != .read && (handle.isDirty || handle.isUnseen)
-        if hasWritten, file.isChanged, !(handle.isReplacing && file.fingerprint.isEmpty) {
+        let isLeftEmpty = memory.handles.contains { $0.file == file.id && hasLeftEmpty($0, file) }
+        if hasWritten, file.isChanged, !isLeftEmpty, !(handle.isReplacing && file.fingerprint.isEmpty) {
             let isReplacing = handle.isReplacing && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
             record(file.id, by: handle.actor, through: isSure ? number : nil, isReplacing: isReplacing)
         } else if !file.isChanged, let saved = handle.saved, saved == file.holds {
@@ -136,6 +137,8 @@ extension Planning {
 
     /// The handle is gone. The last writer's release saves what its close has not, and a file without a name goes: what
     /// is nowhere else becomes an object. A file that follows the minute waits for that, as long as it has a name.
+    ///
+    /// A handle that has emptied the file does not leave that to others: its program may be a rival, and they not.
     mutating func release(_ number: HandleNumber, isLater: Bool) {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
@@ -144,7 +147,8 @@ extension Planning {
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)
         let waits = isLater && facts.countOfNames(of: file.id) > 0
-        if handle.mode != .read, file.isChanged, !hasOtherWriter || hasOverwritten, !waits {
+        let isSaving = !hasOtherWriter || hasOverwritten || hasLeftEmpty(handle, file)
+        if handle.mode != .read, file.isChanged, isSaving, !waits {
             let writer = mayHaveWritten && isSure(handle, of: file) ? number : nil
             record(file.id, by: handle.actor, through: writer, isReplacing: handle.isReplacing)
         }
@@ -153,6 +157,11 @@ extension Planning {
             return
         }
         if isSoleKeeper(file) { keep(file.id) }
+    }
+
+    /// Whether a handle has made or emptied a file, and saved nothing since, and the file is empty still.
+    private func hasLeftEmpty(_ handle: Handle, _ file: LiveFile) -> Bool {
+        handle.isReplacing && handle.isDirty && file.fingerprint.isEmpty
     }
 
     /// Whether bytes of a file that are no version yet are a handle's, if it may have written. Those at the end may be

@@ -136,7 +136,7 @@ struct ListedCase: CustomStringConvertible {
     func unseen() throws {
         let settled = ListedCase(
             .settledUnseen,
-            "1 openTruncating y; 1 rename y t; 2 openForBoth t; 2 close 0; 2 openTruncating y", .history("y"),
+            "1 openTruncating y; 1 rename y t; 1 write; 2 openForBoth t; 2 close 0; 2 openTruncating y", .history("y"),
             today: ["", "y before;"], then: [""])
         try bothInterleaved(settled, isPassing: true)
         let listed = ListedCase(
@@ -190,8 +190,9 @@ struct ListedCase: CustomStringConvertible {
 
     @Test("the same, at the close of a handle that may have written")
     func killedAfterClose() throws {
-        let steps = "1 openTruncating x; 0 openForBoth x; 0 close"
-        try killed((steps, "x", ["", "x before;"], ["x before;", "", "x before;"], .writtenTogether), isPassing: true)
+        let steps = "1 openTruncating x; 1 write; 0 openForBoth x; 0 close"
+        let then = ["x before;", "1.1;", "x before;"]
+        try killed((steps, "x", ["1.1;", "x before;"], then, .writtenTogether), isPassing: true)
     }
 
     @Test("a name that a file was moved to goes, and the one before is another document's", arguments: [true, false])
