@@ -37,7 +37,7 @@ struct Explanation {
             return cameBack(to: place) ? .cameBack : hasGoneBack(to: place) ? .backFromOver : nil
         }
         for winner in facts.versions(of: document).reversed() {
-            guard winner.loser != nil else { continue }
+            guard let loser = winner.loser, difference.onlyThen.contains(shadow.text(loser)) else { continue }
             if winner.fingerprint.isEmpty, wasPassedOver([""], in: document) { return .notAtEachClose }
             if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
             guard let row = facts[winner.row], row.isContinuing, let before = vacated(before: row) else { continue }
@@ -82,7 +82,7 @@ struct Explanation {
         guard let row = arrival(at: place) else { return nil }
         let today = difference.onlyToday
         var then = difference.onlyThen
-        if let back = putBack(row.document) {
+        if let back = putBack(row.document, difference) {
             then = then.without([shadow.text(back.version)])
             if today.isEmpty, then.isEmpty { return back.change }
         }
@@ -99,13 +99,18 @@ struct Explanation {
     }
 
     /// The version that a file has which took the place of another after a kill: the container had not saved what that
-    /// one held, and set it aside, while the rules had, before a call that took it away or at one close of several.
-    private func putBack(_ document: DocumentNumber) -> (version: VersionNumber, change: ListedChange)? {
+    /// one held, and set it aside, while the rules had, before a call that took it away or at one close of several. It
+    /// shows both.
+    private func putBack(
+        _ document: DocumentNumber, _ difference: Difference
+    ) -> (version: VersionNumber, change: ListedChange)? {
         guard let back = facts.current(of: document).flatMap({ facts[$0] }), shadow.settled.contains(back.number),
             let row = facts[back.row], row.how == .found, row.isContinuing,
             let before = back.parents.first, facts.history(of: document).contains(where: {
                 $0 < before && facts.fingerprint($0) == back.fingerprint
-            })
+            }),
+            let today = difference.historiesToday.first,
+            today.contains(shadow.text(back.number)), today.contains(shadow.text(before))
         else { return nil }
         if shadow.unfinished.contains(before) { return (back.number, .savedFirst) }
         return shadow.shared.contains(before) ? (back.number, .writtenTogether) : nil
@@ -288,7 +293,7 @@ struct Explanation {
         let listing = facts.listing(of: last.document)
         // Today the close of a file without a name saves, too, what the document has been before.
         let texts = facts.rows(of: last.document).compactMap(\.file).flatMap { shadow.passedOver[$0] ?? [] }
-        for text in Set(texts.map(shadow.texts.text)) {
+        for text in Set(texts.map(shadow.texts.text)) where listing.map(shadow.text).contains(text) {
             for position in 0...listing.count {
                 var more = listing.map(shadow.text)
                 more.insert(text, at: position)

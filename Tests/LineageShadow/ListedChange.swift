@@ -37,14 +37,15 @@ public enum ListedChange: String, CaseIterable, Sendable {
     /// The change by which both sides differ; nil if any difference is by none.
     ///
     /// - Parameter today: what the container says. All that it shows must be shown by the rules, too, but for contents
-    ///   that make no version by them.
+    ///   that make no version by them, and all that they show by it, but for versions that only they make.
     public static func explaining(
         _ differences: [Difference], between today: Answer, and shadow: Shadow
     ) -> ListedChange? {
         let explanations = differences.map { Explanation(shadow, today).change(for: $0) }
         guard !explanations.contains(nil), let change = explanations.first ?? nil else { return nil }
-        let isComplete = explanations.contains { $0?.leavesOut ?? false }
-            || today.shown.isSubset(of: shadow.shown)
+        let leftOut = explanations.contains { $0?.leavesOut ?? false } ? shadow.leftOut : []
+        let isComplete =
+            today.shown.subtracting(leftOut).isSubset(of: shadow.shown) && shadow.shownByBoth.isSubset(of: today.shown)
         return isComplete ? change : nil
     }
 

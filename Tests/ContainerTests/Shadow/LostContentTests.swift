@@ -1,0 +1,83 @@
+// No difference is meant if a content has gone by it: each version of one side is one of the other, unless that makes
+// none by a rule.
+
+import Foundation
+import LineageShadow
+import Support
+import Testing
+
+@testable import Container
+
+@Suite(.serialized) struct LostContentTests {
+    /// An order, and what the container would say if it had lost a content.
+    struct Lost: CustomStringConvertible {
+        var steps: String
+        var isKilled = false
+        var content: String
+
+        var description: String { "\(content) after \(steps)" }
+    }
+
+    static let orders = [
+        // What a kill sets aside is a version.
+        Lost(steps: "0 openTruncating x; 0 write; 0 rename x t", isKilled: true, content: "0.1;"),
+        Lost(steps: "0 openTruncating x; 0 write; 0 rename x t", isKilled: true, content: "x before;"),
+        // So is what was at the name to which a file came back.
+        Lost(steps: "0 rename x y; 0 openTruncating y; 0 rename y x", isKilled: true, content: "y before;"),
+        Lost(steps: "0 openForBoth x; 0 write; 0 rename x y", content: "x before;"),
+    ]
+
+    @Test("a content that the container has lost", arguments: orders, [true, false])
+    func ofOrder(_ lost: Lost, isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            #expect(try play.problems(after: InterleavedStep.steps(lost.steps), isKilled: lost.isKilled).isEmpty)
+            let (today, shadow) = (try play.tree.answer, try #require(play.shadow))
+            #expect(ListedChange.explaining(shadow.differences(from: today), between: today, and: shadow) != nil)
+            expectNone(shadow, without(lost.content, today))
+        }
+    }
+
+    static let operations = [
+        Lost(steps: "3 save t; 1 link t y; 3 renameAwayAndCreate t", content: "3.0;"),
+        Lost(steps: "0 save x; 0 save x; 0 save y; 0 wait; 0 move x t; 0 move y x; 0 move t y", content: "0.2;"),
+    ]
+
+    @Test("the same of whole operations", arguments: operations, [true, false])
+    func ofOperations(_ lost: Lost, isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            for step in ShadowStep.steps(lost.steps) { try play.perform(step) }
+            expectNone(play.shadow, without(lost.content, try play.tree.answer))
+        }
+    }
+
+    /// By the rules some closes make no version. Anything else that the container shows must be shown by them, too.
+    @Test("a content that the rules have lost", arguments: [true, false])
+    func byTheRules(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            let steps = "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0"
+            #expect(try play.problems(after: InterleavedStep.steps(steps)).isEmpty)
+            let shadow = try #require(play.shadow)
+            var today = try play.tree.answer
+            let meant = shadow.differences(from: today)
+            #expect(ListedChange.explaining(meant, between: today, and: shadow) == .notAtEachClose)
+            today.names["x"]?.history.append("lost")
+            #expect(ListedChange.explaining(meant, between: today, and: shadow) == nil)
+        }
+    }
+
+    private func expectNone(_ shadow: Shadow, _ today: Answer) {
+        let change = ListedChange.explaining(shadow.differences(from: today), between: today, and: shadow)
+        #expect(change == nil)
+    }
+
+    /// What the container would say without a content.
+    private func without(_ content: String, _ today: Answer) -> Answer {
+        var answer = today
+        for name in answer.names.keys { answer.names[name]?.history.removeAll { $0 == content } }
+        answer.superseded = answer.superseded.map { $0.filter { $0 != content } }.filter { !$0.isEmpty }
+        return answer
+    }
+}
