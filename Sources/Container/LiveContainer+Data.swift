@@ -297,8 +297,10 @@ extension LiveContainer {
         let isGivenUp = state.current?.flags.contains(.contentLost) ?? false
         let isOthers = state.isKept || isGivenUp || state.isAppendedTo && !file.isAppending || own != state.current?.id
         if isLast, wasFlushed || own != nil, isOthers, !others.isEmpty, state.differs(from: stat) { return }
-        // An emptied file may be about to be written: only its last close says that it was meant (5.1).
-        if isReplacing, stat.size == 0, !isLast { return }
+        // An emptied file may be about to be written: only its last close says that it was meant (5.1), and that of the
+        // handle which has emptied it, whose program may be a rival.
+        let isOthersEmptying = (!isReplacing || wasFlushed) && hasEmptied(others)
+        if stat.size == 0, isReplacing && !isLast || isOthersEmptying { return }
         if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
             requester.author.program = observers.program(ofClosing: closer)
         }
@@ -318,6 +320,11 @@ extension LiveContainer {
         if state.current != nil, isOwn, isWrittenUnseen {
             try keepCopy(&state, of: file.node, from: file.descriptor.raw)
         }
+    }
+
+    /// Whether one of these handles has emptied the file, and saved nothing since.
+    private func hasEmptied(_ files: [OpenFile]) -> Bool {
+        files.contains { $0.state.withLock { $0.isReplacing && !$0.isFlushed } }
     }
 
     /// Whether a writer that goes on has overwritten its own saved content, of which no copy was kept. The version is

@@ -25,6 +25,10 @@ import Testing
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 0 openTruncating y; 2 openInPlace y; 2 close",
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 2 openInPlace y; 0 openTruncating y; 0 close; "
             + "0 release; 2 write",
+        // Nor that of a handle which appends, and what was there is the loser once the file is written.
+        "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 0 openTruncating y; 2 openToAppend y; 2 close",
+        "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 2 openToAppend y; 0 openTruncating y; 2 close; "
+            + "2 release; 0 write",
     ]
 
     @Test("what random orders have found", arguments: InterleavingTests.found + found, [true, false])

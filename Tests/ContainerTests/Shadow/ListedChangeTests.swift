@@ -107,8 +107,8 @@ struct ListedCase: CustomStringConvertible {
             .history("x"), today: ["1.4;fore;", "x before;"], then: ["1.4;fore;", "0.2;fore;", "x before;"]),
         ListedCase(.savedWithoutName, "0 createNew t; 0 unlink t", .deleted, today: ["t: []"], then: [#"t: [""]"#]),
         ListedCase(
-            .notAtEachClose, "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0", .history("t"),
-            today: ["0.3;", ""], then: ["0.3;"]),
+            .notAtEachClose, "0 openInPlace x; 0 write; 0 openToAppend x; 0 close 0; 0 writeAtStart 0", .history("x"),
+            today: ["0.4;fore;", "0.1;fore;", "x before;"], then: ["0.4;fore;", "x before;"]),
         ListedCase(
             .savedFirst, "0 openForBoth x; 0 write; 0 rename x y", .superseded,
             today: [#"["x before;"]"#], then: [#"["0.1;fore;", "x before;"]"#]),

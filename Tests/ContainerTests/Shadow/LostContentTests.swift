@@ -57,7 +57,7 @@ import Testing
     func byTheRules(isPassing: Bool) throws {
         try withPeople { people in
             let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
-            let steps = "0 createNew t; 0 openToAppend t; 0 close 0; 0 write 0"
+            let steps = "0 openInPlace x; 0 write; 0 openToAppend x; 0 close 0; 0 writeAtStart 0"
             #expect(try play.problems(after: InterleavedStep.steps(steps)).isEmpty)
             let shadow = try #require(play.shadow)
             var today = try play.tree.answer
