@@ -36,9 +36,13 @@ struct Explanation {
         if difference.onlyThen.isEmpty {
             return cameBack(to: place) ? .cameBack : hasGoneBack(to: place) ? .backFromOver : nil
         }
-        for winner in facts.versions(of: document).reversed() {
-            guard let loser = winner.loser, difference.onlyThen.contains(shadow.text(loser)) else { continue }
-            if winner.fingerprint.isEmpty, wasPassedOver([""], in: document) { return .notAtEachClose }
+        let rivals = difference.onlyThen.map { rival($0, in: document) }
+        return rivals.contains(nil) ? nil : rivals.first ?? nil
+    }
+
+    /// By which rule a content is a loser.
+    private func rival(_ content: String, in document: DocumentNumber) -> ListedChange? {
+        for winner in facts.versions(of: document).reversed() where winner.loser.map(shadow.text) == content {
             if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
             guard let row = facts[winner.row], row.isContinuing, let before = vacated(before: row) else { continue }
             if before.how.isRemoval { return .removedAndReplaced }

@@ -41,9 +41,18 @@ extension Shadow {
         let versions = facts.versions.filter { version in
             !version.isForgotten && version.beside == .no && !unfinished.contains(version.number)
                 && !shared.contains(version.number)
-                && !(settled.contains(version.number) && version.fingerprint.isEmpty)
+                && !(settled.contains(version.number) && version.fingerprint.isEmpty) && !isSavedWithoutName(version)
         }
         return shown.intersection(versions.map { text($0.number) })
+    }
+
+    /// Whether a file without a name was saved, and a container has no version of that, or only the deleted content.
+    private func isSavedWithoutName(_ version: VersionRow) -> Bool {
+        guard let row = facts[version.row], let departure = facts.departure(of: row),
+            departure.number.number < version.number.number
+        else { return false }
+        return version.fingerprint.isEmpty || settled.contains(version.number)
+            || facts.versions(of: row.document).first?.number == version.number
     }
 
     /// Contents that a container may have versions of, and the rules none: they were there when a handle went that had

@@ -68,6 +68,22 @@ import Testing
         }
     }
 
+    @Test("a conflict that the container has missed beside one of a rule", arguments: [true, false])
+    func missedConflict(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            let steps = "2 saveByOrdinaryRename t; 0 saveByOrdinaryRename t; 2 save t"
+            for step in ShadowStep.steps(steps) { try play.perform(step) }
+            let today = try play.tree.answer
+            var differences = play.shadow.differences(from: today)
+            #expect(ListedChange.explaining(differences, between: today, and: play.shadow) == .seenElsewhere)
+            for index in differences.indices where differences[index].subject == .conflicts {
+                differences[index].onlyThen.append("2.0;")
+            }
+            #expect(ListedChange.explaining(differences, between: today, and: play.shadow) == nil)
+        }
+    }
+
     private func expectNone(_ shadow: Shadow, _ today: Answer) {
         let change = ListedChange.explaining(shadow.differences(from: today), between: today, and: shadow)
         #expect(change == nil)
