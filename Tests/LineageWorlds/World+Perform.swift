@@ -132,20 +132,14 @@ extension World {
         if rules.kills { try checkKills(plan, event, writing, move) }
         if rules.kills { try checkRefusal(plan, rules, move) }
         let time = now
-        for step in plan.before {
-            note(.step(step, at: time))
-            disk.perform(step, at: time)
-        }
+        perform(plan.before, at: time)
         if let point = plan.point {
             if point.changesDisk { note(.call(point, writing, at: time)) }
             disk.perform(point, writing: writing, at: time)
         }
         if !plan.facts.isEmpty { note(.transaction(plan.facts)) }
         commit(plan.facts)
-        for step in plan.after {
-            note(.step(step, at: time))
-            disk.perform(step, at: time)
-        }
+        perform(plan.after, at: time)
         memory = plan.memory
         look()
         for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
@@ -154,18 +148,19 @@ extension World {
     /// The system call of a plan is refused.
     mutating func refuse(_ plan: Plan, _ refusal: Plan.Refusal) {
         let time = now
-        for step in plan.before {
-            note(.step(step, at: time))
-            disk.perform(step, at: time)
-        }
+        perform(plan.before, at: time)
         if !refusal.facts.isEmpty { note(.transaction(refusal.facts)) }
         commit(refusal.facts)
-        for step in refusal.after {
+        perform(refusal.after, at: time)
+        memory = refusal.memory
+        look()
+    }
+
+    private mutating func perform(_ steps: [Step], at time: Timestamp) {
+        for step in steps {
             note(.step(step, at: time))
             disk.perform(step, at: time)
         }
-        memory = refusal.memory
-        look()
     }
 
     private mutating func note(_ effect: Effect) {

@@ -31,7 +31,7 @@ public struct Planning: Sendable {
     public static func plan(_ event: Event, in scene: Scene) -> Plan {
         var planned = planning(event, in: scene, keeping: [], isSaving: false)
         var files: [FileID] = []
-        // The second time, it keeps what is a version by the event itself: that is one before, then.
+        // The second round keeps a content that is a version by the event itself: its bytes become one before that.
         for isSaving in [false, true] {
             let late = planned.keptLate
             if late.isEmpty { break }

@@ -6,7 +6,7 @@ extension Planning {
     /// Whether a version has its content in this file and nowhere else.
     func isSoleKeeper(_ file: LiveFile) -> Bool { !file.isKept && facts.countOfVersions(in: file.content) > 0 }
 
-    /// The same for what is left once these versions are forgotten.
+    /// Whether a version that remains, once these are forgotten, has its content in this file and nowhere else.
     private func isSoleKeeper(_ file: LiveFile, without gone: [VersionNumber]) -> Bool {
         gone.isEmpty
             ? isSoleKeeper(file)
@@ -123,7 +123,7 @@ extension Planning {
         }
         let isOwn = !mayBeOthers && writer.map { isSure($0, of: file) } ?? true
         let isCertain = isOwn || !isExtension(file)
-        // Who replaces a file from an old version is a rival of the present one before the close, too.
+        // A writer that replaces a file from an old version is a rival of the present one before the close, too.
         let isReplacing = isCertain && writer.map { $0.isReplacing && $0.saved == nil } ?? false
         record(
             file.id, by: writer?.actor, through: isCertain ? writer?.number : nil, isReplacing: isReplacing,

@@ -14,7 +14,7 @@ public struct Handle: Hashable, Sendable {
     public var opened: RowNumber
     /// Whether it has written since its last save.
     public var isDirty: Bool
-    /// It appends, and has made or emptied the file since its last save: the next one replaces what was there.
+    /// The handle appends, and has made or emptied the file since its last save: the next save replaces the content.
     public var hasEmptied = false
     /// close(2) is over, and the release is to come.
     public var isClosed = false
@@ -35,7 +35,7 @@ public struct Handle: Hashable, Sendable {
         isDirty = mode == .replace
     }
 
-    /// Whether its next save replaces what was there.
+    /// Whether the handle's next save replaces the file's content.
     public var isReplacing: Bool { mode == .replace || hasEmptied }
 
     /// Whether bytes that are in the file already may change beneath the daemon.

@@ -21,11 +21,11 @@ import Testing
         // A program empties a file from a stale base: its release says so, also if an older writer's comes later.
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 0 openTruncating y",
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 0 openTruncating y; 2 openInPlace y",
-        // Nor is that the save of another handle that is closed in between.
+        // The close of another handle in between does not save the emptied file.
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 0 openTruncating y; 2 openInPlace y; 2 close",
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 2 openInPlace y; 0 openTruncating y; 0 close; "
             + "0 release; 2 write",
-        // Nor that of a handle which appends, and what was there is the loser once the file is written.
+        // Nor does the close of a handle that appends: the former content is the loser once the file is written.
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 0 openTruncating y; 2 openToAppend y; 2 close",
         "0 truncate y; 2 openTruncating y; 2 write; 2 close; 2 release; 2 openToAppend y; 0 openTruncating y; 2 close; "
             + "2 release; 0 write",

@@ -22,7 +22,7 @@ import Testing
         // What a kill sets aside is a version.
         Lost(steps: "0 openTruncating x; 0 write; 0 rename x t", isKilled: true, content: "0.1;"),
         Lost(steps: "0 openTruncating x; 0 write; 0 rename x t", isKilled: true, content: "x before;"),
-        // So is what was at the name to which a file came back.
+        // The content at a name to which another file comes back is a version.
         Lost(steps: "0 rename x y; 0 openTruncating y; 0 rename y x", isKilled: true, content: "y before;"),
         Lost(steps: "0 openForBoth x; 0 write; 0 rename x y", content: "x before;"),
     ]
