@@ -151,6 +151,18 @@ extension Story {
             "restore f; h=append f; restore f; 2: mv f g; 1: write h; cut h; flush h; 2: rm g; purge g; 1: release h",
             "deleted: ", "versions: "),
         Story(
+            "a log goes on in one file, and another one holds what it had when it was restored",
+            "h=append n; 2: ln n g; 1: swap n g; restore n; 2: swap n g; 1: write h; close h",
+            "n: b .", "g: ."),
+        Story(
+            "the same where the log has a line already",
+            "h=append n; write h; 2: ln n g; 1: swap n g; restore n; 2: swap n g; 1: write h; close h",
+            "n: bc b", "g: b"),
+        Story(
+            "the same before the log is renamed over another file",
+            "h=append n; 2: ln n g; swap n g; restore n; swap n g; 1: write h; 2: mv g f; 1: close h",
+            "f: . a", "n: b"),
+        Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",
             "h=write f; write h start; flush h; repeat h start; close h",

@@ -44,10 +44,15 @@ extension Planning {
     private func continuesLog(_ version: VersionRow, _ file: LiveFile, _ handle: Handle) -> Bool {
         guard handle.mode == .append, version.isAppended,
             version.author.map({ kin.appendAsOne($0, handle.actor) }) ?? false,
-            version.content == file.content, !file.isKept,
+            version.content == file.content, !file.isKept, !isShared(version.number, outside: file.id),
             now.since(version.time) <= Self.appendsTogether, facts.countOfDocuments(of: file.id) == 1,
             let document = facts.names(of: file.id).first?.document
         else { return false }
         return document == facts.document(of: version) && facts.current(of: document) == version.number
+    }
+
+    /// Whether another file holds the version, too, as one does that was restored from it: it does not change along.
+    private func isShared(_ version: VersionNumber, outside file: FileID) -> Bool {
+        memory.files.contains { $0.id != file && $0.holds == version }
     }
 }
