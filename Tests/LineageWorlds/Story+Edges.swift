@@ -75,6 +75,10 @@ extension Story {
             "5: save g; 2: save t; mv t g; 5: save g",
             "conflicts g: d"),
         Story(
+            "a program that has read the file, and then an older copy of it, follows what the file has",
+            "ln f g; 2: save t; mv t f; 1: read f; read g; save f",
+            "f: c b a", "conflicts f: "),
+        Story(
             "a loser of which a document began is settled there",
             setup: "3: read f; 2: save f; ln f n; age; save g; mv g f",
             "4: read n; 3: save n; 4: save n",
