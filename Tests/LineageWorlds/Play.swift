@@ -25,6 +25,7 @@ import VersionModel
 /// | `undelete d` | the directory, and all that was deleted in it |
 /// | `purge f` | what was deleted last at the name is gone for good |
 /// | `restore f` | the oldest content of its history, in a new file |
+/// | `restore f g` | what `g` was saved with last, in a new file |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
 /// | `refuse mv f g` | the same, and so of others, but the file system below refuses it |
 /// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
@@ -108,7 +109,7 @@ public struct Play: Sendable {
         case "truncate": return perform(.truncate(actor, place))
         case "read": return perform(.open(actor, place, .read, isUnseen: false))
         case "rm": return perform(.unlink(actor, place))
-        case "restore": return restore(place, by: actor)
+        case "restore": return restore(place, of: words.count > 2 ? self.place(words[2]) : nil, by: actor)
         case "mkdir": return perform(.makeDirectory(actor, place))
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
@@ -147,11 +148,11 @@ public struct Play: Sendable {
             .max { $0.departure.number < $1.departure.number }
     }
 
-    private mutating func restore(_ place: PlaceNumber, by actor: ActorNumber) -> Bool {
-        guard let row = world.facts.occupant(of: place), let oldest = world.facts.history(of: row.document).last else {
-            return !problems.isEmpty
-        }
-        return perform(.restore(actor, place, oldest))
+    private mutating func restore(_ place: PlaceNumber, of other: PlaceNumber?, by actor: ActorNumber) -> Bool {
+        let document = world.facts.occupant(of: other ?? place)?.document
+        let oldest = document.flatMap { world.facts.history(of: $0).last }
+        let version = other == nil ? oldest : document.flatMap { world.facts.current(of: $0) }
+        return version.map { perform(.restore(actor, place, $0)) } ?? !problems.isEmpty
     }
 
     private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {

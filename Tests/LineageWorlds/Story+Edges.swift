@@ -79,6 +79,10 @@ extension Story {
             "ln f g; 2: save t; mv t f; 1: read f; read g; save f",
             "f: c b a", "conflicts f: "),
         Story(
+            "a program is no rival of the one that has started it",
+            "123: read f; 1: save f; 123: save f",
+            "f: c b a", "conflicts f: "),
+        Story(
             "a loser of which a document began is settled there",
             setup: "3: read f; 2: save f; ln f n; age; save g; mv g f",
             "4: read n; 3: save n; 4: save n",
@@ -166,6 +170,11 @@ extension Story {
             "the same before the log is renamed over another file",
             "h=append n; 2: ln n g; swap n g; restore n; swap n g; 1: write h; 2: mv g f; 1: close h",
             "f: . a", "n: b"),
+        Story(
+            "a version is restored into another file while its saver goes on with it",
+            setup: "save n",
+            "h=write f; write h start; flush h; write h start; 2: restore n f; 1: close h",
+            "f: d a", "n: d b"),
         Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",

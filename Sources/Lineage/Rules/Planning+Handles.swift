@@ -135,8 +135,8 @@ extension Planning {
         guardUnseenWriters(of: file.id)
     }
 
-    /// The handle is gone. The last writer's release saves what its close has not, and a file without a name goes: what
-    /// is nowhere else becomes an object. A file that follows the minute waits for that, as long as it has a name.
+    /// The handle is gone. The last writer's release saves what its close has not. A file that follows the minute waits
+    /// for that, as long as it has a name.
     ///
     /// A handle that has emptied the file does not leave that to others: its program may be a rival, and they not.
     mutating func release(_ number: HandleNumber, isLater: Bool) {
@@ -153,10 +153,6 @@ extension Planning {
             record(file.id, by: handle.actor, through: writer, isReplacing: handle.isReplacing)
         }
         memory[number] = nil
-        guard facts.countOfNames(of: file.id) == 0, !memory.hasHandle(of: file.id), let file = memory[file.id] else {
-            return
-        }
-        if isSoleKeeper(file) { keep(file.id) }
     }
 
     /// Whether a handle has made or emptied a file, and saved nothing since, and the file is empty still.
