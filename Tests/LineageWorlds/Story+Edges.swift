@@ -159,6 +159,22 @@ extension Story {
             "restore f; h=append f; restore f; 2: mv f g; 1: write h; cut h; flush h; 2: rm g; purge g; 1: release h",
             "deleted: ", "versions: "),
         Story(
+            "a loser that is purged is no conflict, and stands for no other content",
+            setup: "read f; 2: same f; 1: save f; ln f n; 3: save t; mv t f; 4: h=write f; 5: rm f; purge f;"
+                + "4: write h; flush h; 5: undelete f",
+            "6: read f; k=replace f; 7: save t; mv t f; 6: repeat k; close k",
+            "conflicts f: ?", "f: ? e d b"),
+        Story(
+            "a name of several that was purged is no entry again by a save",
+            setup: "ln f n; age; rm n; purge n",
+            "2: save f",
+            "links: "),
+        Story(
+            "a file without a name is saved: the removal of its older name was the last",
+            setup: "ln f n; age",
+            "h=write f; 2: rm n; rm f; 1: write h; close h; undelete f",
+            "content f: b", "f: b a"),
+        Story(
             "a log goes on in one file, and another one holds what it had when it was restored",
             "h=append n; 2: ln n g; 1: swap n g; restore n; 2: swap n g; 1: write h; close h",
             "n: b .", "g: ."),

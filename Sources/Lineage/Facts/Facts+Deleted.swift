@@ -43,9 +43,11 @@ extension Facts {
         }
     }
 
-    /// Whether the entry of a removal is gone for good: no program has saved into the document since.
+    /// Whether the entry of a removal is gone for good. A document without a name is an entry again once a program has
+    /// saved into it since, by the removal of its last name. No save gives another removed name back.
     func isPurged(_ removal: NameRow, of document: DocumentNumber) -> Bool {
         guard let purged = purged.first(where: { $0.removal == removal.number }) else { return false }
+        if hasName(document) || lastDeparture(of: document)?.number != removal.number { return true }
         return !versions(of: document).contains { $0.number.number > purged.last }
     }
 

@@ -54,7 +54,8 @@ extension Facts {
     public func conflicts(of document: DocumentNumber) -> [VersionNumber] {
         var conflicts: [VersionNumber] = []
         for version in versions where belongs(version, to: document) {
-            if let loser = version.loser { conflicts.append(loser) }
+            // A loser may be purged while its winner stays, because another document began with that.
+            if let loser = version.loser, !(self[loser]?.isForgotten ?? true) { conflicts.append(loser) }
             if version.beside == .conflict { conflicts.append(version.number) }
         }
         guard !conflicts.isEmpty else { return [] }

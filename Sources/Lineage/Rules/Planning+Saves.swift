@@ -185,7 +185,7 @@ extension Planning {
     ///
     /// | the row's document | the save |
     /// |---|---|
-    /// | is deleted, by that name's removal | is its content, the deleted entry's |
+    /// | is deleted, and had this file to the end | is its content, the deleted entry's |
     /// | goes on, and shows this content | is nothing |
     /// | goes on, and its author knows how | is beside it, as history; nothing if it has this content already |
     /// | goes on, and its author has an older base | is beside it, as a conflict; nothing if it is left out |
@@ -231,11 +231,12 @@ extension Planning {
         return facts.versions(of: row.document).last { $0.fingerprint == file.fingerprint }?.number
     }
 
-    /// Whether the document of a row is deleted, and it was the removal of that very name which deleted it.
+    /// Whether the document of a row is deleted, and had the row's file to the end. Of several names, any may have been
+    /// the last that was removed.
     private func isDeleted(_ row: NameRow) -> Bool {
-        guard !facts.hasName(row.document), let departure = facts.departure(of: row), departure.how.isRemoval else {
+        guard !facts.hasName(row.document), facts.lastDeparture(of: row.document)?.how.isRemoval ?? false else {
             return false
         }
-        return facts.lastDeparture(of: row.document)?.number == departure.number
+        return facts.rows(of: row.document).last?.file == row.file
     }
 }
