@@ -20,6 +20,10 @@ extension Story {
             "swap d f",
             "d is f", "d: a"),
         Story(
+            "a document that was purged does not come back with its name, though a copy began with it",
+            "ln f g; save t; mv t f; rm f; purge f; save f",
+            "f is new", "f: c", "history f: c"),
+        Story(
             "a name that parts is no rename by link and unlink",
             setup: "ln f n; ln f g; age",
             "save t; mv t f; rm n",
@@ -36,6 +40,10 @@ extension Story {
             "another process of the same program appends to a made-up name's file",
             "111: save t; append t; 112: append t; 111: rm t",
             "deleted: t bcd b"),
+        Story(
+            "what a maker appends through two handles goes with its name",
+            "h=append t; write h; i=append t; close h; write i; close i; rm t",
+            "t: -", "deleted: "),
         Story(
             "a document is published under its former names, too",
             "1: save t; save n; swap t n; 2: save t; 1: rm t",
@@ -78,6 +86,11 @@ extension Story {
             "a program that has read the file, and then an older copy of it, follows what the file has",
             "ln f g; 2: save t; mv t f; 1: read f; read g; save f",
             "f: c b a", "conflicts f: "),
+        Story(
+            "a program that empties a file of two documents, and makes one of them anew, knows what it has emptied",
+            setup: "7: save g; age",
+            "1: ln g n; mv n f; mv f n; mv g f; h=REPLACE f; rm n; rm f; flush h; i=append g; release h; write i; close i",
+            "g: c . b", "conflicts g: "),
         Story(
             "a program is no rival of the one that has started it",
             "123: read f; 1: save f; 123: save f",
@@ -191,6 +204,12 @@ extension Story {
             setup: "save n",
             "h=write f; write h start; flush h; write h start; 2: restore n f; 1: close h",
             "f: d a", "n: d b"),
+        Story(
+            "a power cut while an older file arrives that equals a version, and its saver has gone on before that",
+            setup: "save n; save t; mv t f; age",
+            "2: k=write n; repeat k start; 1: h=replace f; 2: rm f; 1: repeat h; flush h; write h start; 2: mv n f;"
+                + "1: close h; 2: close k",
+            "content f: ?"),
         Story(
             "a kill while a version is amended to what an older one has",
             setup: "same f; age",

@@ -50,7 +50,10 @@ extension World {
         }
         return plan.facts.contains { fact in
             guard case .forget(let number) = fact, let version = facts[number] else { return false }
-            if version.fingerprint == content.content, version.file == content.file { return true }
+            let hasContent =
+                version.fingerprint == content.content
+                || version.isAppended && version.fingerprint.begins(with: content.content)
+            if hasContent, version.file == content.file { return true }
             return isPurge && version.fingerprint.begins(with: content.content)
                 && facts.rows.contains { row in
                     row.file == content.file

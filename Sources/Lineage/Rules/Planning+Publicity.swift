@@ -26,7 +26,8 @@ extension Planning {
     /// | is any other | | is shown |
     func removal(ofLastName row: NameRow, by actor: ActorNumber) -> Removal {
         if row.maker != nil, isThrownAway(row, by: actor) {
-            return Removal(how: .hidden, forgotten: versionsOfItsOwn(row.document))
+            // No document began with one of them: what has had two names is no ephemeral document.
+            return Removal(how: .hidden, forgotten: facts.versions(of: row.document).map(\.number))
         }
         return Removal(how: isOwnCopy(row, of: actor) ? .hidden : .removed, isPublished: row.maker != nil)
     }
@@ -74,14 +75,6 @@ extension Planning {
             guard let maker = facts[name.number]?.maker else { continue }
             let isMakers = actor.map { kin.areKin(maker, $0) } ?? false
             if !isMakers { record(.publish(name.number)) }
-        }
-    }
-
-    /// The versions of an ephemeral document, except those that another document began with.
-    private func versionsOfItsOwn(_ document: DocumentNumber) -> [VersionNumber] {
-        facts.versions(of: document).map(\.number).filter { version in
-            let isOrigin = facts.rows.contains { $0.origin == version && $0.document != document }
-            return !isOrigin
         }
     }
 

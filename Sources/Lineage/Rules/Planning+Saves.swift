@@ -207,13 +207,15 @@ extension Planning {
             return hold(equal, in: id, through: handle, by: actor)
         }
         if let rival, facts.isConflict(rival) { record(.settle(rival)) }
-        // What its document was when the file came to it, if it never held a version itself.
+        // What its document was when the file came to it, if it holds no version of this document.
+        let held = file.holds.flatMap { facts.history(of: row.document).contains($0) ? $0 : nil }
         let began = facts.versions(of: row.document).last { $0.number.number <= row.number.number && $0.beside == .no }
+        let former = held ?? began?.number ?? facts.origin(of: row.document)
         var version = VersionRow(
             number: VersionNumber(takeNumber()), time: now, row: row.number, content: file.content,
             fingerprint: file.fingerprint, file: id, modified: file.modified, author: actor)
         version.base = rival
-        version.parents = Parents(rival ?? file.holds ?? began?.number ?? facts.origin(of: row.document))
+        version.parents = Parents(rival ?? former ?? file.holds)
         version.beside = rival == nil ? .history : .conflict
         record(.version(version))
         // A program that knows how the document went on does not work from what it leaves beside it.
