@@ -89,7 +89,8 @@ extension Story {
         Story(
             "a program that empties a file of two documents, and makes one of them anew, knows what it has emptied",
             setup: "7: save g; age",
-            "1: ln g n; mv n f; mv f n; mv g f; h=REPLACE f; rm n; rm f; flush h; i=append g; release h; write i; close i",
+            "1: ln g n; mv n f; mv f n; mv g f; h=REPLACE f; rm n; rm f; flush h; i=append g; release h; write i;"
+                + "close i",
             "g: c . b", "conflicts g: "),
         Story(
             "a program is no rival of the one that has started it",
