@@ -201,6 +201,11 @@ extension Story {
             "h=append n; 2: ln n g; swap n g; restore n; swap n g; 1: write h; 2: mv g f; 1: close h",
             "f: . a", "n: b"),
         Story(
+            "a version that is restored into another file is whole: its saver extends it as another",
+            setup: "save n",
+            "h=append f; write h; flush h; 2: restore n f; hour; 1: write h; close h",
+            "f: acd ac a", "n: ac b"),
+        Story(
             "a version is restored into another file while its saver goes on with it",
             setup: "save n",
             "h=write f; write h start; flush h; write h start; 2: restore n f; 1: close h",
