@@ -299,7 +299,7 @@ extension LiveContainer {
         if isLast, wasFlushed || own != nil, isOthers, !others.isEmpty, state.differs(from: stat) { return }
         // An emptied file may be about to be written: only its last close says that it was meant (5.1), and that of the
         // handle which has emptied it, whose program may be a rival.
-        let isOthersEmptying = (!isReplacing || wasFlushed) && hasEmptied(others)
+        let isOthersEmptying = (!isReplacing || wasFlushed) && emptier(of: file.node, besides: file) != nil
         if stat.size == 0, isReplacing && !isLast || isOthersEmptying { return }
         if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
             requester.author.program = observers.program(ofClosing: closer)
@@ -322,9 +322,9 @@ extension LiveContainer {
         }
     }
 
-    /// Whether one of these handles has emptied the file, and saved nothing since.
-    private func hasEmptied(_ files: [OpenFile]) -> Bool {
-        files.contains { $0.state.withLock { $0.isReplacing && !$0.isFlushed } }
+    /// Another handle that has emptied a file, and saved nothing since: that the file is empty is its program's doing.
+    func emptier(of node: Node, besides file: OpenFile) -> OpenFile? {
+        node.writers.first { $0 !== file && $0.state.withLock { $0.isReplacing && !$0.isFlushed } }
     }
 
     /// Whether a writer that goes on has overwritten its own saved content, of which no copy was kept. The version is

@@ -141,6 +141,15 @@ final class InterleavedPlay {
             guard let node = try lookup(person, name) else { return }
             let reply = try tree.container.open(callers[person], node: node, flags: O_RDONLY)
             if let handle = reply?.handle { tree.container.release(node: node, handle: handle) }
+        case .quiet, .synchronize:
+            let open = handles[person].filter { !$0.isClosed }
+            guard let handle = open.dropLast(step.handle).last else { return }
+            if step.call == .synchronize {
+                return try tree.container.synchronize(node: handle.node, handle: handle.id, dataOnly: false)
+            }
+            // The container's clock is not that of the files' times.
+            tree.clock.advance(seconds: max(0, Int64(time(nil)) - tree.clock.now().nanoseconds / 1_000_000_000) + 10)
+            _ = tree.container.sealIfQuiet(try #require(tree.container.serving.files[handle.id]))
         case .openTruncating: try open(person, name, O_WRONLY | O_TRUNC | O_CREAT, step)
         case .openToAppend: try open(person, name, O_WRONLY | O_APPEND, step)
         case .openInPlace: try open(person, name, O_WRONLY, step)

@@ -6,8 +6,11 @@ struct InterleavedStep: WordedStep {
     enum Call: String, CaseIterable {
         case openTruncating, openToAppend, openInPlace, openForBoth, createNew, write, writeAtStart, close,
             closeDuplicate, release, rename, unlink, exchange, truncate
-        /// An open for reading, and its release. No order that is drawn has it.
+        /// An open for reading, and its release. No order that is drawn has it, nor the two that follow.
         case load
+        /// The handle's file has been quiet for long, and the container looks at it.
+        case quiet
+        case synchronize
     }
 
     var call: Call
@@ -21,7 +24,8 @@ struct InterleavedStep: WordedStep {
 
     var description: String {
         switch call {
-        case .write, .writeAtStart, .close, .closeDuplicate, .release: "\(person) \(call) \(handle)"
+        case .write, .writeAtStart, .close, .closeDuplicate, .release, .quiet, .synchronize:
+            "\(person) \(call) \(handle)"
         case .rename, .exchange: "\(person) \(call) \(name) \(other)"
         default: "\(person) \(call) \(name)"
         }

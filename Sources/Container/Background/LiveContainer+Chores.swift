@@ -57,7 +57,7 @@ extension LiveContainer {
     /// Makes a version of the changes through an open handle after a quiet time, and keeps a copy, because the handle
     /// may continue at any time.
     /// - Returns: the time until it may be quiet; nil: there is no hurry.
-    private func sealIfQuiet(_ file: OpenFile) -> Int64? {
+    func sealIfQuiet(_ file: OpenFile) -> Int64? {
         if file.flags & (O_ACCMODE | O_TRUNC) == O_RDWR, let name = nodes.location(file.node).name,
             DatabaseRule.isDatabase(name.name, file: file.descriptor.raw)
         {
@@ -70,7 +70,9 @@ extension LiveContainer {
             let age = now.since(stat.changed)
             guard age >= Self.quietNanoseconds else { return Self.quietNanoseconds - max(0, age) }
             let isReplacing = file.state.withLock(\.isReplacing)
-            if isReplacing, stat.size == 0 { return Self.quietNanoseconds }
+            if stat.size == 0, isReplacing || emptier(of: file.node, besides: file) != nil {
+                return Self.quietNanoseconds
+            }
             let saved = try save(
                 &state, file.node, in: name.parent, name.name, file: file.descriptor.raw,
                 PendingSave(

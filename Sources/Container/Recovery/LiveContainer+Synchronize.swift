@@ -52,10 +52,13 @@ extension LiveContainer {
         }
     }
 
-    /// The writer whose changes are synchronized: the handle's, or any other one.
+    /// The writer whose changes are synchronized: the handle's, or any other one. An empty file is a save of the handle
+    /// that has emptied it, whose program may be a rival.
     private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
-        if let file = serving.files[handle], file.isWritable { return file }
-        return node.writers.first
+        let file = serving.files[handle].flatMap { $0.isWritable ? $0 : nil } ?? node.writers.first
+        guard let file, (try? Backing.stat(file.descriptor.raw))?.size == 0 else { return file }
+        let hasEmptied = file.state.withLock { $0.isReplacing && !$0.isFlushed }
+        return hasEmptied ? file : emptier(of: node, besides: file) ?? file
     }
 
     private func saveForLabel(
