@@ -84,6 +84,8 @@ struct Explanation {
     /// | more | is free of a document that is elsewhere, too, or of an unsaved copy | that does not come back |
     private func history(at place: PlaceNumber, _ difference: Difference) -> ListedChange? {
         guard let row = arrival(at: place) else { return nil }
+        if isOfNameBehindKill(place, difference) { return .leftBeforeKill }
+        if isAmendedBeforeKill(row.document, difference) { return .amendsArrival }
         let today = difference.onlyToday
         var then = difference.onlyThen
         if let back = putBack(row.document, difference) {
@@ -270,7 +272,7 @@ struct Explanation {
             }
         }
         if let change = changes.first, missed.isEmpty, more.isEmpty { return change }
-        let today = missed.map { entry in departures(of: entry).lazy.compactMap(missing).first }
+        let today = missed.map { entry in departures(of: entry).lazy.compactMap { missing($0, entry) }.first }
         let then = more.map { entry in departures(of: entry).lazy.compactMap(added).first }
         let all = today + then
         return all.contains(nil) ? nil : all.first ?? nil
@@ -283,7 +285,8 @@ struct Explanation {
         }
     }
 
-    private func missing(_ departure: NameRow) -> ListedChange? {
+    private func missing(_ departure: NameRow, _ entry: String) -> ListedChange? {
+        if isOfNameBehindKill(entry, departure) { return .leftBeforeKill }
         guard let last = facts.lastOccupant(of: departure.place, before: departure.number) else { return nil }
         return departure.how == .hidden && isUnsavedCopy(last.document, before: departure) ? .removedByMover : nil
     }

@@ -27,6 +27,7 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case isUnsavedCopy = "2: a parted copy without a save of its own does not come back"
     case removedByMover = "5: a parted copy that its mover removes is hidden"
 
+    case leftBeforeKill = "6: a name that was left before a kill, and is made anew behind it, is its document's still"
     case settledEmpty = "6: an empty file that is found after a kill has a version, also if nobody has saved it"
 
     case isBehindOrigin = "9: the history of a copy goes on through what it began with"

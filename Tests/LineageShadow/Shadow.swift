@@ -31,10 +31,14 @@ public final class Shadow {
     var passedOver: [FileID: Set<Fingerprint>] = [:]
     /// What versions were before they were amended.
     var formerly: [VersionNumber: Set<Fingerprint>] = [:]
+    /// Versions that were amended last by no close.
+    var amendedFirst: Set<VersionNumber> = []
     /// What is kept outside the files.
     private(set) var kept: Set<Content> = []
     /// Versions that were made after a kill.
     var settled: Set<VersionNumber> = []
+    /// The number of the last fact before each kill.
+    var kills: [UInt64] = []
     var texts = Texts()
     var places: [Place] = []
     var actors: [ActorRef] = []
@@ -89,6 +93,9 @@ public final class Shadow {
             if case .close(let number) = event { memory[number].map { $0.isUnseen && !$0.isDirty } ?? false } else {
                 false
             }
+        for case .amend(let version) in plan.facts {
+            if event.isClose { amendedFirst.remove(version.number) } else { amendedFirst.insert(version.number) }
+        }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
         for version in record(plan) {
             if isShared { shared.insert(version.number) }
@@ -128,9 +135,16 @@ public final class Shadow {
         }
     }
 
-    /// Whether a handle is closed that has written inside its file, while others have that open for writing.
+    /// Whether a handle is closed that has written inside its file, while others have that open for writing; or
+    /// released, until which it may have written through a duplicate.
     private func isSharedClose(_ event: Event) -> Bool {
-        guard case .close(let number) = event, let handle = memory[number], handle.mode == .write else { return false }
+        let number: HandleNumber
+        switch event {
+        case .close(let closed): number = closed
+        case .release(let released, _): number = released
+        default: return false
+        }
+        guard let handle = memory[number], handle.mode == .write else { return false }
         return memory.handles.contains { $0.number != number && $0.file == handle.file && $0.mode != .read }
     }
 
@@ -192,6 +206,13 @@ extension Event {
     fileprivate var takesAway: Bool {
         switch self {
         case .rename, .exchange, .unlink, .truncate, .open, .empty: true
+        default: false
+        }
+    }
+
+    fileprivate var isClose: Bool {
+        switch self {
+        case .close, .release: true
         default: false
         }
     }

@@ -195,6 +195,20 @@ struct ListedCase: CustomStringConvertible {
         try killed((steps, "x", ["1.1;", "x before;"], then, .writtenTogether), isPassing: true)
     }
 
+    @Test("the same, at the release of a handle that may have written through a duplicate")
+    func killedAfterRelease() throws {
+        let steps = "0 openForBoth y; 0 write; 0 close; 0 openForBoth y; 0 write; 0 release"
+        let then = ["0.1;fore;", "0.4;fore;", "0.1;fore;", "y before;"]
+        try killed((steps, "y", ["0.4;fore;", "0.1;fore;", "y before;"], then, .writtenTogether), isPassing: true)
+    }
+
+    @Test("the same, where another handle has overwritten what goes on with the version of a rename")
+    func killedAfterOverwriting() throws {
+        let steps = "1 openTruncating y; 1 rename y x; 0 openInPlace x; 1 write; 0 write"
+        let then = ["0.4;", "1.3;", "x before;"]
+        try killed((steps, "x", ["0.4;", "", "x before;"], then, .amendsArrival), isPassing: false)
+    }
+
     @Test("a name that a file was moved to goes, and the one before is another document's", arguments: [true, false])
     func removedCopy(isPassing: Bool) throws {
         try withPeople { people in
@@ -238,7 +252,7 @@ struct ListedCase: CustomStringConvertible {
         }
     }
 
-    private static let others: [ListedChange] = [.endsWithParting, .settledUnseen, .settledEmpty]
+    private static let others: [ListedChange] = [.endsWithParting, .settledUnseen, .settledEmpty, .leftBeforeKill]
 
     @Test("all changes that Lineage has a rule for")
     func all() {

@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    @Test("a content that was closed, of a version that a rename had made", arguments: [true, false])
+    func afterArrival(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            let steps = "1 openTruncating y; 1 rename y x; 0 openInPlace x; 1 write; 1 close; 0 write"
+            #expect(try play.problems(after: InterleavedStep.steps(steps), isKilled: true).isEmpty)
+            var today = try play.tree.answer
+            #expect(today.names["x"]?.history == ["0.5;", "1.3;", "x before;"])
+            today.names["x"]?.history[1] = ""
+            expectNone(try #require(play.shadow), today)
+        }
+    }
+
     /// By the rules some closes make no version. Anything else that the container shows must be shown by them, too.
     @Test("a content that the rules have lost", arguments: [true, false])
     func byTheRules(isPassing: Bool) throws {
