@@ -35,6 +35,12 @@ extension Explanation {
         return entry == Answer.deleted(path, listing(of: last.document, before: back).map(shadow.text))
     }
 
+    /// Whether a history is what a document was until it came back.
+    func isOfNameBehindKill(_ history: [String], in document: DocumentNumber) -> Bool {
+        guard let back = returnBehindKill(of: document) else { return false }
+        return history == listing(of: document, before: back).map(shadow.text)
+    }
+
     /// Whether all that differs is what versions held when a rename made them, in the middle of writing. By the rules
     /// the handle went on with such a version until another one overwrote its bytes. The container would have amended
     /// it at the close, which the kill has left out.

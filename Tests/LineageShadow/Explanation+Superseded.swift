@@ -109,6 +109,7 @@ extension Explanation {
         for row in living {
             let listing = facts.listing(of: row.document).map(shadow.text)
             guard history.allSatisfy(listing.contains) else { continue }
+            if isOfNameBehindKill(history, in: row.document) { return .leftBeforeKill }
             let claims = facts.rows(of: row.document).compactMap { claim(of: $0) }
             if let claim = claims.first { return claim }
         }

@@ -106,7 +106,7 @@ struct Explanation {
 
     /// The version that a file has which took the place of another after a kill: the container had not saved what that
     /// one held, and set it aside, while the rules had, before a call that took it away or at one close of several. It
-    /// shows both.
+    /// shows both; what a call has taken away may be in the history of another name.
     private func putBack(
         _ document: DocumentNumber, _ difference: Difference
     ) -> (version: VersionNumber, change: ListedChange)? {
@@ -115,8 +115,8 @@ struct Explanation {
             let before = back.parents.first, facts.history(of: document).contains(where: {
                 $0 < before && facts.fingerprint($0) == back.fingerprint
             }),
-            let today = difference.historiesToday.first,
-            today.contains(shadow.text(back.number)), today.contains(shadow.text(before))
+            let history = difference.historiesToday.first,
+            history.contains(shadow.text(back.number)), today.shown.contains(shadow.text(before))
         else { return nil }
         if shadow.unfinished.contains(before) { return (back.number, .savedFirst) }
         return shadow.shared.contains(before) ? (back.number, .writtenTogether) : nil

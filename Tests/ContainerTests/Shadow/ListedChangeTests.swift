@@ -171,6 +171,11 @@ struct ListedCase: CustomStringConvertible {
             "0 rename x t; 0 rename t y; 0 openForBoth y; 0 write; 0 rename y x", "x",
             ["0.3;fore;", "x before;", "y before;"], ["x before;", "0.3;fore;", "x before;"], .cameBack
         ),
+        // What was saved first is at another name, and an empty file is set aside at this one.
+        (
+            "1 openToAppend y; 1 write; 0 rename y x; 0 createNew y", "y", ["", "y before;"],
+            ["y before;", "", "y before;1.1;", "y before;"], .savedFirst
+        ),
     ]
 
     @Test("a kill sets aside what the rules have saved", arguments: setAside, [true, false])

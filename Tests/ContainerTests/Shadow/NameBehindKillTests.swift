@@ -35,6 +35,20 @@ import Testing
         }
     }
 
+    @Test("a name that a file was moved from, over another one", arguments: [true, false])
+    func movedOver(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            let steps = ShadowStep.steps("0 save t; 3 save t; 3 save y; 0 move t y; 3 kill; 3 save t")
+            #expect(try play.change(of: steps) == .leftBeforeKill)
+            let (today, then) = (try play.tree.answer, play.shadow.answer)
+            #expect(today.names["t"]?.history == ["3.5;"])
+            #expect(today.superseded == [["3.1;", "0.0;"]])
+            #expect(then.names["t"]?.history == ["3.5;", "3.1;", "0.0;"])
+            #expect(then.superseded == [])
+        }
+    }
+
     /// Without a kill between, or of another content, the same difference would be a fault.
     @Test("the same difference without a kill between", arguments: [
         "2 save t; 1 delete t; 1 save t", "2 save t; 1 kill; 1 delete t; 1 save t",
