@@ -7,7 +7,7 @@ extension World {
     /// Each invariant that does not hold.
     func problems(_ rules: Rules) -> [String] {
         var problems = contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
-        problems += custodyProblems() + exposedProblems() + rivalProblems()
+        problems += custodyProblems() + exposedProblems() + rivalProblems() + holdingProblems()
         problems += publicityProblems()
         if rules.showsAll { problems += shownProblems() }
         if rules.actors == 1 { problems += conflictProblems() }
@@ -83,7 +83,8 @@ extension World {
             let isIn = facts.versions.contains {
                 guard !$0.isForgotten else { return false }
                 return $0.fingerprint == promised.content
-                    || ($0.isAppended || isAfterPowerCut) && $0.fingerprint.begins(with: promised.content)
+                    || ($0.isAppended && $0.content.file == promised.file || isAfterPowerCut)
+                        && $0.fingerprint.begins(with: promised.content)
             }
             return isIn ? nil : "\(promised.content.letters) of file \(promised.file.number) is in no version"
         }
@@ -105,6 +106,17 @@ extension World {
     private func custodyProblems() -> [String] {
         memory.files.compactMap { file in
             file.isKept == (disk.object(file.content) != nil) ? nil : "file \(file.id.number): isKept is \(file.isKept)"
+        }
+    }
+
+    /// A file without a change has the bytes of the version that it holds, so that no version changes along with
+    /// another file's.
+    private func holdingProblems() -> [String] {
+        memory.files.compactMap { file in
+            guard !file.isChanged, let held = file.holds, let fingerprint = facts.fingerprint(held),
+                let content = disk[file.id]?.content, content != fingerprint
+            else { return nil }
+            return "file \(file.id.number) has \(content.letters) and holds \(fingerprint.letters) of \(held)"
         }
     }
 

@@ -31,7 +31,7 @@ extension World {
         left.isAfterPowerCut = true
         left.sealed = sealed(since: synchronized)
         left.acknowledged = synchronized.contents.filter { content in
-            !unsynchronized.contains { $0.withdraws(content, facts) }
+            !unsynchronized.contains { $0.withdraws(content, since: synchronized.facts) }
         }
         let places = unsynchronized.map(\.places)
         var tried: [UInt64] = []
@@ -108,15 +108,18 @@ extension World {
 }
 
 extension Effect {
-    /// Whether a program has given up that content by it.
-    fileprivate func withdraws(_ content: World.Acknowledged, _ facts: Facts) -> Bool {
+    /// Whether a program has given up that content by it: the content of a version when all was synchronized.
+    fileprivate func withdraws(_ content: World.Acknowledged, since synchronized: Facts) -> Bool {
         guard case .transaction(let recorded) = self else { return false }
         return recorded.contains { fact in
+            let number: VersionNumber
             switch fact {
-            case .forget(let number): facts[number]?.file == content.file
-            case .amend(let version): version.file == content.file
-            default: false
+            case .forget(let forgotten): number = forgotten
+            case .amend(let amended): number = amended.number
+            default: return false
             }
+            guard let version = synchronized[number] else { return false }
+            return version.file == content.file && version.fingerprint == content.content
         }
     }
 }

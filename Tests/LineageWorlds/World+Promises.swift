@@ -42,9 +42,8 @@ extension World {
     /// purge removes for good (DESIGN.md 7), and the content would be shown as that document's. What a close has
     /// acknowledged is never given up otherwise, also not by amending: its handle writes no more.
     func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
-        var purged = facts.purged.map(\.removal)
-        for case .purge(let removal) in plan.facts { purged.append(removal) }
-        let isPurge = purged.count > facts.purged.count
+        let purged = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
+        let isPurge = !purged.isEmpty
         let documents = purged.compactMap { facts[$0] }.compactMap { row in
             facts.lastOccupant(of: row.place, before: row.number)?.document
         }
@@ -54,7 +53,7 @@ extension World {
                 version.fingerprint == content.content
                 || version.isAppended && version.fingerprint.begins(with: content.content)
             if hasContent, version.file == content.file { return true }
-            return isPurge && version.fingerprint.begins(with: content.content)
+            return isPurge && hasContent
                 && facts.rows.contains { row in
                     row.file == content.file
                         && (documents.contains(row.document) || row.document == facts.document(of: version))
