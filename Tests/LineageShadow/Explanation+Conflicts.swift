@@ -13,10 +13,68 @@ extension Explanation {
         if isOfSavedFirst(difference, in: document) { return .savedFirst }
         if difference.onlyThen.isEmpty, wereSettled(difference.onlyToday, in: document) { return .settledElsewhere }
         if difference.onlyThen.isEmpty {
-            return cameBack(to: place) ? .cameBack : hasGoneBack(to: place) ? .backFromOver : nil
+            return returned(to: place, difference.onlyToday)
         }
         let rivals = difference.onlyThen.map { rival($0, in: document) }
         return rivals.contains(nil) ? nil : rivals.first ?? nil
+    }
+
+    /// Why only the container has these losers, of a document that came back, or of the name that a file was renamed
+    /// over and back from.
+    ///
+    /// | the container's document | the losers |
+    /// |---|---|
+    /// | began when this one came back | were followed since, by programs that had seen this one before, or elsewhere |
+    /// | is that of the other name, too | are its conflicts, or were followed by programs that had seen either before |
+    private func returned(to place: PlaceNumber, _ losers: [String]) -> ListedChange? {
+        guard let document = facts.occupant(of: place)?.document else { return nil }
+        if let row = rowBack(to: place) {
+            let followed = followed(in: document, since: row).filter { $0.number > row.number.number }
+            if losers.allSatisfy(followed.map(shadow.text).contains) { return .cameBack }
+        }
+        guard let over = goneBack(to: place), let row = arrival(at: place) else { return nil }
+        let others = facts.conflicts(of: over) + followed(in: document, since: row)
+        return losers.allSatisfy(others.map(shadow.text).contains) ? .backFromOver : nil
+    }
+
+    /// The versions that were followed by programs with a base that the container does not have for them: from before a
+    /// row, or of another document.
+    private func followed(in document: DocumentNumber, since row: NameRow) -> [VersionNumber] {
+        facts.versions(of: document).compactMap { winner in
+            guard let former = winner.parents.first, let base = winner.base, base != former else { return nil }
+            return base.number < row.number.number || wasSeen(base, elsewhereThanAs: document) ? former : nil
+        }
+    }
+
+    /// Why the conflicts differ at a place whose document stays away: it is the container's here, with what the present
+    /// one has been since.
+    ///
+    /// | only | the losers |
+    /// |---|---|
+    /// | the container has | were current when a program saved here that had seen an older version of the other one |
+    /// | the same | are the present one's, saved over since by a program that had seen the other one, not them |
+    /// | Lineage has | lost before this document came here, or to a program that had seen the other one |
+    func awayFrom(_ place: PlaceNumber, _ difference: Difference) -> ListedChange? {
+        guard let change = staysAway(from: place), let row = firstRow(at: place), let vacated = vacated(before: row),
+            let away = facts.lastOccupant(of: place, before: vacated.number)?.document
+        else { return nil }
+        let planning = shadow.planning
+        let winners = facts.versions(of: row.document)
+        let rivals = winners.filter { winner in
+            winner.number.number < row.number.number
+                || winner.author.flatMap { planning.base(of: $0, in: away) } != nil
+        }
+        let stale = facts.listing(of: away).filter { version in
+            winners.contains { planning.staleBase(of: $0.author, in: away, current: version) != nil }
+        }
+        let since = winners.compactMap { winner -> VersionNumber? in
+            guard let former = winner.parents.first, winner.base != former, let author = winner.author else {
+                return nil
+            }
+            return planning.base(of: author, in: away) == nil ? nil : former
+        }
+        return difference.onlyToday.allSatisfy((stale + since).map(shadow.text).contains)
+            && difference.onlyThen.allSatisfy(rivals.compactMap(\.loser).map(shadow.text).contains) ? change : nil
     }
 
     /// By which rule a content is a loser.
@@ -42,7 +100,7 @@ extension Explanation {
     /// Whether a version is another document's, or was seen as one.
     private func wasSeen(_ version: VersionNumber, elsewhereThanAs document: DocumentNumber) -> Bool {
         facts.document(of: version) != document
-            || shadow.memory.observations.contains { $0.version == version && $0.document != document }
+            || shadow.observations.contains { $0.version == version && $0.document != document }
     }
 
     /// Whether the conflicts are what was saved first, or what that has replaced.

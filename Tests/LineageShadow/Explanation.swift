@@ -14,7 +14,8 @@ struct Explanation {
 
     func change(for difference: Difference) -> ListedChange? {
         switch difference.subject {
-        case .conflicts: shadow.place(difference.name).flatMap { conflict(at: $0, difference) ?? staysAway(from: $0) }
+        case .conflicts:
+            shadow.place(difference.name).flatMap { conflict(at: $0, difference) ?? awayFrom($0, difference) }
         case .history: shadow.place(difference.name).flatMap { history(at: $0, difference) }
         case .deleted: deleted(difference)
         case .superseded: superseded(difference)
@@ -132,15 +133,18 @@ struct Explanation {
     }
 
     /// Whether the document of a place had one version when a rename took it from a name that it came back to.
-    func cameBack(to place: PlaceNumber) -> Bool {
-        guard let document = facts.occupant(of: place)?.document else { return false }
-        return facts.rows(of: document).contains { row in
+    func cameBack(to place: PlaceNumber) -> Bool { rowBack(to: place) != nil }
+
+    /// The row by which it came back.
+    func rowBack(to place: PlaceNumber) -> NameRow? {
+        guard let document = facts.occupant(of: place)?.document else { return nil }
+        return facts.rows(of: document).first { row in
             guard row.isContinuing, let vacated = vacated(before: row), !vacated.how.isRemoval else { return false }
             return facts.listing(of: document).filter { $0.number < vacated.number.number }.count == 1
         }
     }
 
-    func hasGoneBack(to place: PlaceNumber) -> Bool { goneBack(to: place) != nil }
+    private func hasGoneBack(to place: PlaceNumber) -> Bool { goneBack(to: place) != nil }
 
     /// The document of the name that a file was renamed over, before it was renamed back.
     func goneBack(to place: PlaceNumber) -> DocumentNumber? {
@@ -149,7 +153,7 @@ struct Explanation {
     }
 
     /// The same for a place whose document would have come back to it today.
-    private func staysAway(from place: PlaceNumber) -> ListedChange? {
+    func staysAway(from place: PlaceNumber) -> ListedChange? {
         guard let row = firstRow(at: place), !row.isContinuing else { return nil }
         return vacated(before: row).flatMap(staysAway)
     }
@@ -282,7 +286,7 @@ struct Explanation {
     // MARK: Rows
 
     /// The row by which the file of a place came there; not one that took the place of another after a kill.
-    private func arrival(at place: PlaceNumber) -> NameRow? {
+    func arrival(at place: PlaceNumber) -> NameRow? {
         var row = facts.occupant(of: place)
         while let found = row, found.how == .found, found.isContinuing {
             row = facts.lastOccupant(of: place, before: found.number)
@@ -291,7 +295,7 @@ struct Explanation {
     }
 
     /// The row by which the document of a place came to it.
-    private func firstRow(at place: PlaceNumber) -> NameRow? {
+    func firstRow(at place: PlaceNumber) -> NameRow? {
         guard let last = facts.occupant(of: place) else { return nil }
         var first = last
         for row in facts.rows.reversed() where row.place == place && row.number < last.number {

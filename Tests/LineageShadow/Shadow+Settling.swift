@@ -22,6 +22,7 @@ extension Shadow {
     ///   - crashed: the time of the kill.
     public func settle(_ names: [Shown], crashed: Timestamp) {
         dropNews()
+        seenBefore += memory.observations
         kills.append(facts.lastNumber)
         for name in names where !name.isDirectory { hold(name.file, at: name.place) }
         let plan = Settling.settle(
@@ -30,6 +31,16 @@ extension Shadow {
         settled.formUnion(record(plan).map(\.number))
         handles = [:]
         opening = nil
+    }
+
+    /// What programs have seen, oldest first, also before a kill: conflicts from then are still there.
+    var observations: [Observation] { seenBefore + memory.observations }
+
+    /// The rules, with all that programs have seen.
+    var planning: Planning {
+        var all = memory
+        all.observations = observations
+        return Planning(Scene(facts: facts, memory: all, now: now(), nextNumber: nextNumber, kin: kin))
     }
 
     private func found(_ names: [Shown]) -> Found {

@@ -37,6 +37,8 @@ public final class Shadow {
     private(set) var kept: Set<Content> = []
     /// Versions that were made after a kill.
     var settled: Set<VersionNumber> = []
+    /// What programs had seen before a kill.
+    var seenBefore: [Observation] = []
     /// The number of the last fact before each kill.
     var kills: [UInt64] = []
     var texts = Texts()

@@ -97,6 +97,69 @@ import Testing
         }
     }
 
+    /// Orders behind which both differ, but not by conflicts: what neither knows as one.
+    static let noConflicts = [
+        // Another document's, what its own author has followed, and what was there before.
+        (steps: "0 save t; 0 save y; 0 move y t; 0 save y; 0 save y", name: "y", change: ListedChange.cameBack,
+            contents: ["0.0;", "0.3;", "0.1;"]),
+        // The same of a file that was renamed over another one, and back.
+        ("0 save x; 0 save t; 0 wait; 0 move x t; 0 move t x; 0 save x", "x", .cameBack, ["0.0;", "0.1;", "0.5;"]),
+        ("0 save x; 0 link x t; 0 renameAwayAndKeep x; 0 save x", "x", .hasOtherName, ["0.0;", "0.2;", "0.3;"]),
+    ]
+
+    @Test("a conflict of only one side beside a change of names", arguments: noConflicts, [true, false])
+    func conflictOfOneSide(
+        _ case: (steps: String, name: String, change: ListedChange, contents: [String]), isPassing: Bool
+    ) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            for step in ShadowStep.steps(`case`.steps) { try play.perform(step) }
+            let (today, then) = (try play.tree.answer, play.shadow.answer)
+            func change(_ today: Answer, _ then: Answer) -> ListedChange? {
+                ListedChange.explaining(
+                    Answer.differences(today: today, then: then), between: today, and: play.shadow)
+            }
+            #expect(change(today, then) == `case`.change)
+            for content in `case`.contents {
+                var (more, missed) = (today, then)
+                more.names[`case`.name]?.conflicts.append(content)
+                #expect(change(more, then) == nil, "\(content) of the container")
+                missed.names[`case`.name]?.conflicts.append(content)
+                #expect(change(today, missed) == nil, "\(content) of the rules")
+            }
+        }
+    }
+
+    /// What the container has as a conflict, where the rules have another base, or another document.
+    static let meantConflicts = [
+        // Who has seen the former content under its other name goes on from that: it is the current one again.
+        ToldStory(
+            "followed", "0 save x old; 1 move x y; 3 save x new; 2 load x; 2 load y; 3 save x old; 2 save x newer",
+            conflicts: ["old"], .cameBack),
+        ToldStory(
+            "away", "0 save x; 1 load x; 0 save x; 0 link x t; 1 renameAwayAndKeep x", conflicts: ["0.2;"],
+            .hasOtherName),
+        ToldStory(
+            "since", "0 save x; 1 load x; 0 save x; 0 link x t; 0 renameAwayAndKeep x; 1 save x",
+            conflicts: ["0.4;"], .hasOtherName),
+        ToldStory(
+            "over", "0 save t; 1 load t; 0 save t; 0 save x; 0 wait; 1 move x t; 1 move t x", conflicts: ["0.2;"],
+            .cameBack),
+    ]
+
+    @Test("a conflict that is meant", arguments: meantConflicts, ["", "; 1 kill"])
+    func meantConflict(_ story: ToldStory, end: String) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: true)
+            for step in ShadowStep.steps(story.steps + end) { try play.perform(step) }
+            let today = try play.tree.answer
+            #expect(today.names["x"]?.conflicts == story.conflicts)
+            #expect(play.shadow.answer.names["x"]?.conflicts == [])
+            let differences = play.shadow.differences(from: today)
+            #expect(ListedChange.explaining(differences, between: today, and: play.shadow) == story.change)
+        }
+    }
+
     private func expectNone(_ shadow: Shadow, _ today: Answer) {
         let change = ListedChange.explaining(shadow.differences(from: today), between: today, and: shadow)
         #expect(change == nil)
