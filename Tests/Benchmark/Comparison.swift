@@ -12,11 +12,13 @@ struct Comparison {
         var this: Spread
         var control: Spread
 
-        /// The median ratio that noise alone explains: the deviation of the control, and two standard errors of a
-        /// median of as many ratios that spread as the control's and this build's do.
-        var bound: Double { 1 + abs(control.median - 1) + 2 * max(control.error, this.error) }
-        var isSlower: Bool { this.median > bound }
+        /// Whether more than noise makes it slower than an older build may be: the whole 95 % interval of its ratio
+        /// is above that.
+        var isSlower: Bool { this.interval.lower > Comparison.tolerated }
     }
+
+    /// The ratio up to which a build counts as no slower.
+    static let tolerated = 1.03
 
     mutating func add(_ workload: Workload, before: [Double], this: [Double], control: [Double]) {
         func spread(_ values: [Double]) -> Spread {
@@ -34,15 +36,14 @@ struct Comparison {
         let verdict = row.isSlower ? "SLOWER" : "ok"
         return row.title.padding(toLength: 28, withPad: " ", startingAt: 0)
             + "  before " + row.before.padding(toLength: 12, withPad: " ", startingAt: 0)
-            + "  this \(row.this.text)  control \(row.control.text)"
-            + String(format: "  at most %.3f  ", row.bound) + verdict
+            + "  this \(row.this.text)  control \(row.control.text)  \(verdict)"
     }
 
-    /// The workloads that this build does more slowly than noise explains.
+    /// The workloads that this build does more slowly.
     var slower: [String] { rows.filter(\.isSlower).map { "\($0.title) (\($0.this.text))" } }
 }
 
-/// The median of some ratios and their quartiles.
+/// The median of some ratios, their quartiles, and the interval in which the median lies with 95 %.
 struct Spread {
     let median: Double
     let quartiles: (lower: Double, upper: Double)
@@ -59,5 +60,7 @@ struct Spread {
     /// quartiles give s, for single outliers do not move them.
     var error: Double { 1.253 * (quartiles.upper - quartiles.lower) / 1.349 / Double(max(count, 1)).squareRoot() }
 
-    var text: String { String(format: "%.3f (%.2f-%.2f)", median, quartiles.lower, quartiles.upper) }
+    var interval: (lower: Double, upper: Double) { (median - 1.96 * error, median + 1.96 * error) }
+
+    var text: String { String(format: "%.3f (%.3f to %.3f)", median, interval.lower, interval.upper) }
 }

@@ -39,14 +39,19 @@ enum Glue {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Failure.call(path) }
         defer { close(descriptor) }
-        for _ in 0..<blocks where Foundation.write(descriptor, block, block.count) != block.count {
-            throw Failure.call("write \(path)")
+        for _ in 0..<blocks {
+            let count = Foundation.write(descriptor, block, block.count)
+            // A short write has no error: the file system is full.
+            if count >= 0, count < block.count { errno = ENOSPC }
+            if count != block.count { throw Failure.call("write \(path)") }
         }
     }
 
     static func overwrite(_ descriptor: Int32, blocks: Int, _ block: [UInt8]) throws {
-        for index in 0..<blocks where pwrite(descriptor, block, block.count, index * block.count) != block.count {
-            throw Failure.call("pwrite")
+        for index in 0..<blocks {
+            let count = pwrite(descriptor, block, block.count, index * block.count)
+            if count >= 0, count < block.count { errno = ENOSPC }
+            if count != block.count { throw Failure.call("pwrite") }
         }
     }
 

@@ -70,7 +70,7 @@ do {
     }
     if hasControl {
         if !comparison.slower.isEmpty {
-            print("slower than the control allows: " + comparison.slower.joined(separator: "; "))
+            print("slower than before: " + comparison.slower.joined(separator: "; "))
             status = 2
         }
     } else {
