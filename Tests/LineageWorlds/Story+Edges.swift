@@ -24,6 +24,14 @@ extension Story {
             "ln f g; save t; mv t f; rm f; purge f; save f",
             "f is new", "f: c", "history f: c"),
         Story(
+            "a name that its program links and removes at once is no entry (a lock file)",
+            "ln f n; rm n",
+            "links: "),
+        Story(
+            "it is one if another program removes it, or the same later",
+            "ln f n; 2: rm n; 1: ln f g; age; rm g",
+            "links: n, g"),
+        Story(
             "a name that parts is no rename by link and unlink",
             setup: "ln f n; ln f g; age",
             "save t; mv t f; rm n",

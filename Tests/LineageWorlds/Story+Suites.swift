@@ -179,7 +179,7 @@ extension Story {
         Story(
             "a name of a file of two documents is given back to its own",
             setup: "save g; ln f n; mv n g; age",
-            "ln f n; rm n; age; undelete n", "f is f", "n is f", "g is g", "deleted: "),
+            "ln f n; age; rm n; age; undelete n", "f is f", "n is f", "g is g", "deleted: "),
         Story(
             "a name is given back to what parted with its file",
             setup: "ln f n; ln f g; age",

@@ -39,14 +39,21 @@ extension Planning {
         var isPublished = false
     }
 
-    /// How a name goes whose file has others: the unlink after a link(2) is the second half of a rename.
+    /// How a name goes whose file has others.
+    ///
+    /// | the name | is removed by | the removal |
+    /// |---|---|---|
+    /// | was linked a moment ago, and its document has another one | its linker | is hidden: the name was passing |
+    /// | has another beside it that was linked a moment ago | the linker of that | is hidden: both are a rename |
+    /// | is any other | | is shown |
     func removal(ofOneName row: NameRow, by actor: ActorNumber) -> How {
         guard let file = row.file else { return .removed }
-        let isRename = facts.names(of: file).contains {
-            $0.number != row.number && $0.how == .linked && !$0.isParted && $0.actor == actor
-                && now.since($0.time) <= Self.linkIsRename
+        func isJustLinked(_ name: NameRow) -> Bool {
+            name.how == .linked && !name.isParted && name.actor == actor && now.since(name.time) <= Self.linkIsRename
         }
-        return isRename ? .hidden : .removed
+        let isPassing = isJustLinked(row) && facts.names(of: row.document).count > 1
+        let isRename = facts.names(of: file).contains { $0.number != row.number && isJustLinked($0) }
+        return isPassing || isRename ? .hidden : .removed
     }
 
     /// Whether a program gives up its own name: it made that up, or its kin did, not long ago, and no stranger is about
