@@ -187,10 +187,12 @@ struct Explanation {
                 || former.contains { $0.place == row.place && $0.number < vacated.number }
         }
         if hasReturned { return .hasReturned }
-        let isAtHome = facts.versions(of: last.document).contains {
-            $0.isAtHome && $0.row > vacated.number && $0.row < next && shadow.savedUnseen.contains($0.number)
+        // Versions that the container has not made by then.
+        let atHome = facts.versions(of: last.document).filter {
+            $0.isAtHome && $0.row > vacated.number && $0.row < next
         }
-        return isAtHome ? .settledUnseen : nil
+        if atHome.contains(where: { shadow.savedUnseen.contains($0.number) }) { return .settledUnseen }
+        return atHome.contains { shadow.unfinished.contains($0.number) } ? .savedFirst : nil
     }
 
     /// Whether a file had this place before it came to that row.

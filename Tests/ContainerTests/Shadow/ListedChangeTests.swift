@@ -112,6 +112,10 @@ struct ListedCase: CustomStringConvertible {
         ListedCase(
             .savedFirst, "0 openForBoth x; 0 write; 0 rename x y", .superseded,
             today: [#"["x before;"]"#], then: [#"["0.1;fore;", "x before;"]"#]),
+        // What is saved first settles its document where it is.
+        ListedCase(
+            .savedFirst, "0 rename x t; 0 openTruncating t; 0 write 0; 0 openTruncating t; 0 rename y x", .history("x"),
+            today: ["y before;", "0.2;", "x before;"], then: ["y before;"]),
         ListedCase(
             .unsavedOccupant, "0 openTruncating t; 2 rename y t; 0 rename t x", .superseded,
             today: [#"[""]"#], then: [#"["", "y before;"]"#]),
