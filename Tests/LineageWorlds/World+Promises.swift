@@ -42,11 +42,12 @@ extension World {
     /// purge removes for good (DESIGN.md 7), and the content would be shown as that document's. What a close has
     /// acknowledged is never given up otherwise, also not by amending: its handle writes no more.
     func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
-        let purged = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
-        let isPurge = !purged.isEmpty
-        let documents = purged.compactMap { facts[$0] }.compactMap { row in
+        let removals = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
+        let isPurge = !removals.isEmpty
+        // A content that went with a purge before may have stayed as another document's, which goes only now.
+        let documents = (facts.purged.map(\.removal) + removals).compactMap { facts[$0] }.compactMap { row in
             facts.lastOccupant(of: row.place, before: row.number)?.document
-        }
+        }.filter { !facts.hasName($0) }
         return plan.facts.contains { fact in
             guard case .forget(let number) = fact, let version = facts[number] else { return false }
             let hasContent =
