@@ -324,7 +324,7 @@ extension LiveContainer {
 
     /// Another handle that has emptied a file, and saved nothing since: that the file is empty is its program's doing.
     func emptier(of node: Node, besides file: OpenFile) -> OpenFile? {
-        node.writers.first { $0 !== file && $0.state.withLock { $0.isReplacing && !$0.isFlushed } }
+        node.writers.first { $0 !== file && $0.state.withLock(\.hasEmptied) }
     }
 
     /// Whether a writer that goes on has overwritten its own saved content, of which no copy was kept. The version is

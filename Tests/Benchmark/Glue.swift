@@ -40,18 +40,19 @@ enum Glue {
         guard descriptor >= 0 else { throw Failure.call(path) }
         defer { close(descriptor) }
         for _ in 0..<blocks {
-            let count = Foundation.write(descriptor, block, block.count)
-            // A short write has no error: the file system is full.
-            if count >= 0, count < block.count { errno = ENOSPC }
-            if count != block.count { throw Failure.call("write \(path)") }
+            try expect(Foundation.write(descriptor, block, block.count), block.count, "write \(path)")
         }
+    }
+
+    /// A short write has no error: the file system is full.
+    private static func expect(_ written: Int, _ count: Int, _ call: String) throws {
+        if written >= 0, written < count { errno = ENOSPC }
+        if written != count { throw Failure.call(call) }
     }
 
     static func overwrite(_ descriptor: Int32, blocks: Int, _ block: [UInt8]) throws {
         for index in 0..<blocks {
-            let count = pwrite(descriptor, block, block.count, index * block.count)
-            if count >= 0, count < block.count { errno = ENOSPC }
-            if count != block.count { throw Failure.call("pwrite") }
+            try expect(pwrite(descriptor, block, block.count, index * block.count), block.count, "pwrite")
         }
     }
 

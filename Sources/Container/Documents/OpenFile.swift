@@ -24,6 +24,8 @@ final class OpenFile: Sendable {
         var isClosing: Bool { closed.map { Scheduler.now - $0 < OpenFile.releaseNanoseconds } ?? false }
         /// Whether it truncated the file to 0: a replacing save.
         var isReplacing = false
+        /// Whether it has emptied the file, and none of its closes has been answered since.
+        var hasEmptied: Bool { isReplacing && !isFlushed }
         /// Whether writes reach the daemon before the file; false until that is decided.
         var isMediated = false
         /// Whether at least reads and mappings bypass the daemon.

@@ -57,8 +57,7 @@ extension LiveContainer {
     private func writer(of node: Node, _ handle: UInt64) -> OpenFile? {
         let file = serving.files[handle].flatMap { $0.isWritable ? $0 : nil } ?? node.writers.first
         guard let file, (try? Backing.stat(file.descriptor.raw))?.size == 0 else { return file }
-        let hasEmptied = file.state.withLock { $0.isReplacing && !$0.isFlushed }
-        return hasEmptied ? file : emptier(of: node, besides: file) ?? file
+        return file.state.withLock(\.hasEmptied) ? file : emptier(of: node, besides: file) ?? file
     }
 
     private func saveForLabel(

@@ -168,7 +168,7 @@ public struct Planning: Sendable {
         change(&memory.files[index])
     }
 
-    /// A file that has neither a name nor a handle is gone: what is nowhere else becomes an object before that.
+    /// A file that has neither a name nor a handle is gone. A version that has its only home there is kept before that.
     private mutating func forgetFilesWithoutNames() {
         for file in memory.files where !memory.hasHandle(of: file.id) && facts.countOfNames(of: file.id) == 0 {
             if isSoleKeeper(file) { keep(file.id) }

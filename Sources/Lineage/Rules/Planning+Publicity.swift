@@ -26,7 +26,7 @@ extension Planning {
     /// | is any other | | is shown |
     func removal(ofLastName row: NameRow, by actor: ActorNumber) -> Removal {
         if row.maker != nil, isThrownAway(row, by: actor) {
-            // No document began with one of them: what has had two names is no ephemeral document.
+            // No other document began with one of these versions: a document that has had two names is not ephemeral.
             return Removal(how: .hidden, forgotten: facts.versions(of: row.document).map(\.number))
         }
         return Removal(how: isOwnCopy(row, of: actor) ? .hidden : .removed, isPublished: row.maker != nil)

@@ -112,7 +112,7 @@ struct ListedCase: CustomStringConvertible {
         ListedCase(
             .savedFirst, "0 openForBoth x; 0 write; 0 rename x y", .superseded,
             today: [#"["x before;"]"#], then: [#"["0.1;fore;", "x before;"]"#]),
-        // What is saved first settles its document where it is.
+        // A version that is saved first settles its document at this name.
         ListedCase(
             .savedFirst, "0 rename x t; 0 openTruncating t; 0 write 0; 0 openTruncating t; 0 rename y x", .history("x"),
             today: ["y before;", "0.2;", "x before;"], then: ["y before;"]),
@@ -175,7 +175,7 @@ struct ListedCase: CustomStringConvertible {
             "0 rename x t; 0 rename t y; 0 openForBoth y; 0 write; 0 rename y x", "x",
             ["0.3;fore;", "x before;", "y before;"], ["x before;", "0.3;fore;", "x before;"], .cameBack
         ),
-        // What was saved first is at another name, and an empty file is set aside at this one.
+        // The version that was saved first is at another name, and an empty file is set aside at this one.
         (
             "1 openToAppend y; 1 write; 0 rename y x; 0 createNew y", "y", ["", "y before;"],
             ["y before;", "", "y before;1.1;", "y before;"], .savedFirst

@@ -99,7 +99,7 @@ import Testing
 
     /// Orders behind which both differ, but not by conflicts: what neither knows as one.
     static let noConflicts = [
-        // Another document's, what its own author has followed, and what was there before.
+        // The other document's content, a content that its own author has followed, and the content from before.
         (steps: "0 save t; 0 save y; 0 move y t; 0 save y; 0 save y", name: "y", change: ListedChange.cameBack,
             contents: ["0.0;", "0.3;", "0.1;"]),
         // The same of a file that was renamed over another one, and back.
@@ -132,7 +132,7 @@ import Testing
 
     /// What the container has as a conflict, where the rules have another base, or another document.
     static let meantConflicts = [
-        // Who has seen the former content under its other name goes on from that: it is the current one again.
+        // Program 2 has seen the former content under its other name, and program 3 has saved that again.
         ToldStory(
             "followed", "0 save x old; 1 move x y; 3 save x new; 2 load x; 2 load y; 3 save x old; 2 save x newer",
             conflicts: ["old"], .cameBack),
