@@ -38,10 +38,7 @@ extension LiveContainer {
             // An untouched file's version derives from its times: before they change it becomes a document.
             let document = isLive && edit.modified != nil
                 ? try document(of: node, before) : node.isRegular ? knownDocument(of: node) : nil
-            let wasClean = document?.state.withLock { !$0.differs(from: before) } ?? false
-            try apply(edit, to: place, node, before, caller)
-            let after = try look(at: place, handle)
-            if let document { note(after, of: document, wasClean: wasClean, hasTimes: edit.modified != nil) }
+            let after = try change(edit, at: place, node, before, document, caller, handle)
             if before.permissions != after.permissions || before.raw.user != after.raw.user
                 || before.raw.group != after.raw.group || edit.modified != nil && before.modified != after.modified
             {
@@ -63,14 +60,31 @@ extension LiveContainer {
         return try Backing.stat(place.path, in: place.directory.raw)
     }
 
-    /// A document's metadata have changed: not its content, if it was as recorded before.
-    private func note(_ stat: FileStat, of document: Document, wasClean: Bool, hasTimes: Bool) {
-        document.state.withLock { state in
-            if wasClean, state.stamp?.file == stat.key { state.stamp = Stamp(stat) }
-            let times = hasTimes && !state.differs(from: stat) ? itemRows(state, stat) : []
-            let rows = times + attributeRows(&state, stat)
-            if !rows.isEmpty { store.commit(rows) }
+    /// Under the document's lock, or a release in between would take the new times for a change of the content.
+    /// - Returns: the file as it is then.
+    private func change(
+        _ edit: AttributeEdit, at place: Location, _ node: Node, _ before: FileStat, _ document: Document?,
+        _ caller: Caller, _ handle: UInt64?
+    ) throws(Errno) -> FileStat {
+        guard let document else {
+            try apply(edit, to: place, node, before, caller)
+            return try look(at: place, handle)
         }
+        return try document.state.withLock { state throws(Errno) in
+            let wasClean = !state.differs(from: try look(at: place, handle))
+            try apply(edit, to: place, node, before, caller)
+            let after = try look(at: place, handle)
+            note(after, &state, wasClean: wasClean, hasTimes: edit.modified != nil)
+            return after
+        }
+    }
+
+    /// A document's metadata have changed: not its content, if it was as recorded before.
+    private func note(_ stat: FileStat, _ state: inout Document.State, wasClean: Bool, hasTimes: Bool) {
+        if wasClean, state.stamp?.file == stat.key { state.stamp = Stamp(stat) }
+        let times = hasTimes && !state.differs(from: stat) ? itemRows(state, stat) : []
+        let rows = times + attributeRows(&state, stat)
+        if !rows.isEmpty { store.commit(rows) }
     }
 
     /// - Parameter before: the file as it is.

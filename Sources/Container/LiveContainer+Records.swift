@@ -188,22 +188,21 @@ extension LiveContainer {
         (nodes.path(parent) ?? .root).appending(name)
     }
 
-    /// Runs a change of a file's metadata so that it does not look like a change of its content.
+    /// Runs a change of a file's metadata so that it does not look like a change of its content: under the document's
+    /// lock, or a release in between would take it for one.
     func preservingStamp<Result>(
         of document: Document?, _ node: Node, handle: UInt64? = nil, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         guard let document else { return try body() }
-        let wasClean = try document.state.withLock { state throws(Errno) in
-            !state.differs(from: try self.statLocked(node, handle: handle))
-        }
-        let result = try body()
-        guard wasClean else { return result }
-        try document.state.withLock { state throws(Errno) in
-            let stamp = Stamp(try self.statLocked(node, handle: handle))
+        return try document.state.withLock { state throws(Errno) in
+            let wasClean = !state.differs(from: try statLocked(node, handle: handle))
+            let result = try body()
+            guard wasClean else { return result }
+            let stamp = Stamp(try statLocked(node, handle: handle))
             // Another file may have taken the name meanwhile.
             if state.stamp?.file == stamp.file { state.stamp = stamp }
+            return result
         }
-        return result
     }
 
     /// As ``stat(_:handle:)`` for who holds the name lock already.
