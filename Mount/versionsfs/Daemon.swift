@@ -169,7 +169,8 @@ struct Daemon {
             container.socketPath = place.path
             return server
         } catch {
-            throw StartError(path, "the control socket cannot be made: \(error)", hint: "see df and dmesg")
+            let subject = error.path.map(\.description) ?? "\(path)"
+            throw StartError(subject, error.message, hint: error.advice ?? "see df and dmesg")
         }
     }
 }

@@ -50,7 +50,9 @@ public struct SocketPlace: Hashable, Sendable {
     public func prepare() throws(ControlError) {
         let directoryMode: mode_t = owner == 0 ? 0o755 : 0o700
         if mkdir(directory, directoryMode) != 0, errno != EEXIST {
-            throw systemError("the directory for the control socket cannot be made", directory)
+            var error = systemError("the directory for the control socket cannot be made", directory)
+            if owner != 0 { error.advice = "let XDG_RUNTIME_DIR name a directory that you may write to" }
+            throw error
         }
         var status = stat()
         guard lstat(directory, &status) == 0 else {

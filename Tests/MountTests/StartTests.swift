@@ -184,6 +184,21 @@ import Testing
         }
     }
 
+    @Test(
+        "A user whose control socket has no place is told so", .enabled(if: geteuid() == 0, "needs another user"))
+    func socketWithoutPlace() throws {
+        try Place.with { place in
+            try shell("mkdir run; chown -R 65534:65534 c run; chmod 500 run", in: place.path)
+            let output = try run(
+                "setpriv",
+                ["--reuid=65534", "--regid=65534", "--clear-groups", "--", Workplace.control, "mount", "c"],
+                in: place.path, environment: ["XDG_RUNTIME_DIR": place.path + "/run"])
+            expectError(
+                output, place.path + "/run/versionsfs: the directory for the control socket cannot be made: ",
+                "Permission denied", "hint: let XDG_RUNTIME_DIR name a directory")
+        }
+    }
+
     @Test("mount and unmount tell scripts what they did")
     func json() throws {
         try Place.with { place in
