@@ -19,16 +19,24 @@ public struct Answer: Equatable, Sendable {
     public var names: [String: Name] = [:]
     /// The directories, by path.
     public var directories: Set<String> = []
+    /// An entry of the deleted list.
+    public struct Deletion: Equatable, Sendable, CustomStringConvertible {
+        public var path: String
+        /// The contents of its versions, newest first.
+        public var history: [String]
+
+        public var description: String { "\(path): \(history)" }
+    }
+
+    public private(set) var deletions: [Deletion] = []
     /// The deleted list: path and contents of the versions, sorted.
-    public private(set) var deleted: [String] = []
+    public var deleted: [String] { deletions.map(\.description) }
     /// The contents of documents that lost their name to another one and hold what no name shows, sorted.
     public var superseded: [[String]] = []
-    /// The contents of all versions in the deleted list.
-    public private(set) var deletedContents: Set<String> = []
 
     /// All contents that are shown somewhere.
     public var shown: Set<String> {
-        var shown = deletedContents.union(superseded.joined())
+        var shown = Set(deletions.flatMap(\.history) + superseded.joined())
         for name in names.values { shown.formUnion(name.history + name.conflicts) }
         return shown
     }
@@ -37,12 +45,9 @@ public struct Answer: Equatable, Sendable {
 
     /// Fills the deleted list.
     public mutating func setDeleted(_ entries: [(path: String, history: [String])]) {
-        deleted = entries.map { Self.deleted($0.path, $0.history) }.sorted()
-        deletedContents = Set(entries.flatMap(\.history))
+        deletions = entries.map { Deletion(path: $0.path, history: $0.history) }
+            .sorted { $0.description < $1.description }
     }
-
-    /// An entry of the deleted list.
-    static func deleted(_ path: String, _ history: [String]) -> String { "\(path): \(history)" }
 }
 
 /// One thing on which the two sides do not agree.

@@ -35,23 +35,24 @@ public enum ListedChange: String, CaseIterable, Sendable {
     /// The section of facts.md that has it.
     public var section: Int { rawValue.first?.wholeNumberValue ?? 0 }
 
-    /// The change by which both sides differ; nil if any difference is by none.
+    /// The changes by which both sides differ; nil if any difference is by none.
     ///
     /// - Parameter today: what the container says. All that it shows must be shown by the rules, too, but for contents
     ///   that make no version by them, and all that they show by it, but for versions that only they make.
     public static func explaining(
         _ differences: [Difference], between today: Answer, and shadow: Shadow
-    ) -> ListedChange? {
-        let explanations = differences.map { Explanation(shadow, today).change(for: $0) }
-        guard !explanations.contains(nil), let change = explanations.first ?? nil else { return nil }
-        let leftOut = explanations.contains { $0?.leavesOut ?? false } ? shadow.leftOut : []
-        let isComplete =
-            today.shown.subtracting(leftOut).isSubset(of: shadow.shown) && shadow.shownByBoth.isSubset(of: today.shown)
-        return isComplete ? change : nil
+    ) -> Set<ListedChange>? {
+        let explanation = Explanation(shadow, today)
+        var changes: Set<ListedChange> = []
+        for difference in differences {
+            guard let rules = explanation.rules(for: difference) else { return nil }
+            changes.formUnion(rules)
+        }
+        return explanation.isComplete(changes) && !changes.isEmpty ? changes : nil
     }
 
     /// Whether a content is no version by the rules that is one today.
-    private var leavesOut: Bool {
+    var leavesOut: Bool {
         switch self {
         case .notAtEachClose, .amendsArrival, .endsWithParting: true
         default: false

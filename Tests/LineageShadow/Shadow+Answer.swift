@@ -36,32 +36,6 @@ extension Shadow {
         return answer.shown.union(living.flatMap { facts.history(of: $0.document) }.map(text))
     }
 
-    /// Those that a container shows, too: of versions that not only the rules make.
-    var shownByBoth: Set<String> {
-        let versions = facts.versions.filter { version in
-            !version.isForgotten && version.beside == .no && !unfinished.contains(version.number)
-                && !shared.contains(version.number)
-                && !(settled.contains(version.number) && version.fingerprint.isEmpty) && !isSavedWithoutName(version)
-        }
-        return shown.intersection(versions.map { text($0.number) })
-    }
-
-    /// Whether a file without a name was saved, and a container has no version of that, or only the deleted content.
-    private func isSavedWithoutName(_ version: VersionRow) -> Bool {
-        guard let row = facts[version.row], let departure = facts.departure(of: row),
-            departure.number.number < version.number.number
-        else { return false }
-        return version.fingerprint.isEmpty || settled.contains(version.number)
-            || facts.versions(of: row.document).first?.number == version.number
-    }
-
-    /// Contents that a container may have versions of, and the rules none: they were there when a handle went that had
-    /// not written them, or were amended.
-    var leftOut: Set<String> {
-        let all = Array(passedOver.values) + Array(formerly.values)
-        return Set(all.joined().map(texts.text))
-    }
-
     /// Contents of all versions that the rules have led to.
     public var contents: Set<String> { Set(facts.versions.filter { !$0.isForgotten }.map { text($0.number) }) }
 

@@ -96,7 +96,12 @@ public final class Shadow {
                 false
             }
         for case .amend(let version) in plan.facts {
-            if event.isClose { amendedFirst.remove(version.number) } else { amendedFirst.insert(version.number) }
+            if event.isClose {
+                amendedFirst.remove(version.number)
+                unfinished.remove(version.number)
+            } else {
+                amendedFirst.insert(version.number)
+            }
         }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
         for version in record(plan) {
@@ -131,23 +136,27 @@ public final class Shadow {
     private func note(_ event: Event, _ plan: Plan) {
         switch event {
         case .close(let number), .release(let number, _):
-            guard let file = memory[number].flatMap({ memory[$0.file] }), plan.facts.isEmpty else { return }
+            guard let file = memory[number].flatMap({ memory[$0.file] }), file.isChanged, plan.facts.isEmpty else {
+                return
+            }
             passedOver[file.id, default: []].insert(file.fingerprint)
         default: return
         }
     }
 
-    /// Whether a handle is closed that has written inside its file, while others have that open for writing; or
+    /// Whether a handle is closed that has written inside its file, while others have that open for writing; or one is
     /// released, until which it may have written through a duplicate.
     private func isSharedClose(_ event: Event) -> Bool {
-        let number: HandleNumber
+        let handle: Handle?
         switch event {
-        case .close(let closed): number = closed
-        case .release(let released, _): number = released
+        case .close(let number): handle = memory[number].flatMap { $0.mode == .write ? $0 : nil }
+        case .release(let number, _): handle = memory[number].flatMap { $0.isClosed && $0.mode != .read ? $0 : nil }
         default: return false
         }
-        guard let handle = memory[number], handle.mode == .write else { return false }
-        return memory.handles.contains { $0.number != number && $0.file == handle.file && $0.mode != .read }
+        guard let handle, let file = memory[handle.file], !file.fingerprint.isEmpty || handle.mode == .write else {
+            return false
+        }
+        return memory.handles.contains { $0.number != handle.number && $0.file == handle.file && $0.mode != .read }
     }
 
     // MARK: Files

@@ -12,7 +12,7 @@ import Testing
     /// What an order of steps has come to.
     private enum Outcome {
         case same
-        case listed(ListedChange)
+        case listed(Set<ListedChange>)
         case different([String])
     }
 
@@ -77,7 +77,7 @@ import Testing
                 let steps = InterleavedStep.draw(using: &dice)
                 switch try outcome(of: steps, people, isPassing, isKilled) {
                 case .same: continue
-                case .listed(let change): listed[change, default: 0] += 1
+                case .listed(let changes): for change in changes { listed[change, default: 0] += 1 }
                 case .different(let all):
                     let (steps, texts) =
                         ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing, isKilled)
@@ -122,7 +122,7 @@ import Testing
         let today = try play.tree.answer
         let differences = shadow.differences(from: today)
         if differences.isEmpty { return .same }
-        if let change = ListedChange.explaining(differences, between: today, and: shadow) { return .listed(change) }
+        if let changes = ListedChange.explaining(differences, between: today, and: shadow) { return .listed(changes) }
         return .different(differences.map { "\($0)" })
     }
 

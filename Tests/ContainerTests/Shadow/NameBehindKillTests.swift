@@ -12,7 +12,7 @@ import Testing
         try withPeople { people in
             let play = try ShadowPlay(people, isPassing: isPassing)
             let steps = ShadowStep.steps("2 save t; 1 delete t; 1 kill; 1 \(way) t")
-            #expect(try play.change(of: steps) == .leftBeforeKill)
+            #expect(try play.changes(of: steps) == [.leftBeforeKill])
             let (today, then) = (try play.tree.answer, play.shadow.answer)
             #expect(today.names["t"]?.history == ["1.3;"])
             #expect(today.deleted == [#"t: ["2.0;"]"#])
@@ -26,7 +26,7 @@ import Testing
         try withPeople { people in
             let play = try ShadowPlay(people, isPassing: isPassing)
             let steps = ShadowStep.steps("0 save t; 3 save t; 0 move t y; 3 kill; 3 \(way) t")
-            #expect(try play.change(of: steps) == .leftBeforeKill)
+            #expect(try play.changes(of: steps) == [.leftBeforeKill])
             let (today, then) = (try play.tree.answer, play.shadow.answer)
             #expect(today.names["t"]?.history == ["3.4;"])
             #expect(today.names["y"]?.history == ["3.1;", "0.0;"])
@@ -40,7 +40,7 @@ import Testing
         try withPeople { people in
             let play = try ShadowPlay(people, isPassing: isPassing)
             let steps = ShadowStep.steps("0 save t; 3 save t; 3 save y; 0 move t y; 3 kill; 3 save t")
-            #expect(try play.change(of: steps) == .leftBeforeKill)
+            #expect(try play.changes(of: steps) == [.leftBeforeKill])
             let (today, then) = (try play.tree.answer, play.shadow.answer)
             #expect(today.names["t"]?.history == ["3.5;"])
             #expect(today.superseded == [["3.1;", "0.0;"]])
@@ -82,8 +82,8 @@ import Testing
 }
 
 extension ShadowPlay {
-    /// The change by which both sides differ at the end; nil if they do not, or by none.
-    fileprivate func change(of steps: [ShadowStep]) throws -> ListedChange? {
-        if case .listed(let change) = try outcome(of: steps) { change } else { nil }
+    /// The changes by which both sides differ at the end; nil if they do not, or by none.
+    fileprivate func changes(of steps: [ShadowStep]) throws -> Set<ListedChange>? {
+        if case .listed(let changes) = try outcome(of: steps) { changes } else { nil }
     }
 }

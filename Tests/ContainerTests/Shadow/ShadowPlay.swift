@@ -15,8 +15,8 @@ import VersionStore
 /// What a play has come to.
 enum ShadowOutcome {
     case same
-    /// Both differ as a row of facts.md 8 has it. What follows would only follow from that.
-    case listed(ListedChange)
+    /// Both differ as rows of facts.md 8 have it. What follows would only follow from that.
+    case listed(Set<ListedChange>)
     case different([Difference], after: ShadowStep)
 
     var isDifferent: Bool { if case .different = self { true } else { false } }

@@ -81,7 +81,7 @@ import Testing
             }
             switch try play(steps) {
             case .same: continue
-            case .listed(let change): listed[change, default: 0] += 1
+            case .listed(let changes): for change in changes { listed[change, default: 0] += 1 }
             case .different:
                 let steps = try shortest(steps) { try play($0).isDifferent }
                 guard case .different(let differences, _) = try play(steps) else { continue }

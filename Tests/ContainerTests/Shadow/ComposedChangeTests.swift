@@ -1,0 +1,189 @@
+// Differences that are meant by several rules, or by one whose consequences have gone on; and what no rule makes of
+// the same orders.
+
+import Glibc
+import LineageShadow
+import Support
+import Testing
+
+@testable import Container
+
+@Suite(.serialized) struct ComposedChangeTests {
+    /// What the container says in an order, or would say by a fault of its own.
+    enum Said {
+        case history(String, [String])
+        case conflicts(String, [String])
+        case deleted(String, [String])
+        case nothingDeleted
+        case nameless([[String]])
+    }
+
+    struct Case: CustomStringConvertible {
+        enum Kind { case whole, interleaved, killed }
+
+        var description: String
+        var kind = Kind.whole
+        var steps: String
+        /// How files are served; nil if both ways come to the same.
+        var isPassing: Bool?
+        /// By which both differ; none if they do not.
+        var changes: Set<ListedChange>
+        var said: [Said]
+        var faults: [Said]
+    }
+
+    static let cases = [
+        Case(
+            description: "the release of a handle that replaces its file", kind: .interleaved,
+            steps: "0 openTruncating x; 0 openTruncating x; 0 write 1; 0 close 1; 0 createNew t; 0 openTruncating t; "
+                + "0 close 1; 0 write 1; 0 release 1; 0 write 1",
+            isPassing: true, changes: [.writtenTogether], said: [.history("x", ["0.7;0.9;", "0.2;", "x before;"])],
+            faults: [
+                .history("x", ["0.2;", "x before;"]), .history("x", ["0.2;", "0.7;0.9;", "x before;"]),
+                .history("x", ["0.7;0.9;", "x before;"]), .conflicts("x", ["0.2;"]), .conflicts("x", ["0.7;0.9;"]),
+            ]),
+        // Its writes are seen: it may not have written through a duplicate.
+        Case(
+            description: "the same, if the container serves it", kind: .interleaved,
+            steps: "0 openTruncating x; 0 openTruncating x; 0 write 1; 0 close 1; 0 createNew t; 0 openTruncating t; "
+                + "0 close 1; 0 write 1; 0 release 1; 0 write 1",
+            isPassing: false, changes: [], said: [.history("x", ["0.7;0.9;", "0.2;", "x before;"])],
+            faults: [.history("x", ["0.7;0.9;", "x before;"]), .history("x", ["0.2;", "x before;"])]),
+        Case(
+            description: "the release of a handle that has made its file", kind: .interleaved,
+            steps: "0 openTruncating t; 0 openTruncating x; 0 openTruncating t; 0 write 0; 0 close 0; 0 write 1; "
+                + "0 rename y x; 0 release 0; 0 openInPlace t; 0 write 0",
+            isPassing: true, changes: [.writtenTogether], said: [.history("t", ["0.9;", "0.3;"])],
+            faults: [.history("t", ["0.9;"]), .history("t", ["0.3;"]), .conflicts("t", ["0.9;"])]),
+        Case(
+            description: "a name that was left before a kill, and that a file with a history is moved to",
+            steps: "1 save t; 3 delete t; 1 saveByRename x; 0 kill; 2 save x; 2 move x t",
+            changes: [.leftBeforeKill], said: [.history("t", ["2.4;", "1.2;"]), .deleted("t", ["1.0;"])],
+            faults: [
+                .history("t", ["2.4;"]), .history("t", ["1.2;", "2.4;"]), .history("t", ["1.2;"]), .nothingDeleted,
+                .deleted("t", ["1.2;"]), .conflicts("t", ["1.2;"]), .conflicts("t", ["1.0;"]),
+            ]),
+        Case(
+            description: "a version of a rename that its handle goes on with, as a loser", kind: .interleaved,
+            steps: "0 openTruncating t; 0 write 0; 0 openTruncating x; 0 openToAppend x; 1 rename x t; 0 write 0; "
+                + "0 write 1",
+            isPassing: false, changes: [.amendsArrival],
+            said: [.history("t", ["0.6;", "0.1;", ""]), .conflicts("t", [""])],
+            faults: [
+                .conflicts("t", ["", "0.6;"]), .conflicts("t", ["", "x before;"]), .history("t", ["0.6;", "0.1;"]),
+                .history("t", ["0.1;", ""]), .history("t", ["", "0.6;", "0.1;"]), .nameless([]),
+            ]),
+        Case(
+            description: "a name that comes back once more", kind: .interleaved,
+            steps: "1 rename y t; 1 rename x y; 0 rename y t; 1 createNew y",
+            changes: [.cameBack], said: [.history("y", [""]), .history("t", ["x before;", "y before;"])],
+            faults: [
+                .history("y", []), .history("t", ["x before;"]), .history("t", ["y before;"]),
+                .conflicts("y", ["x before;"]),
+            ]),
+        // The container's document has two versions, too: it comes back.
+        Case(
+            description: "a name that comes back, of a document with two versions",
+            steps: "0 save t; 0 save t; 0 save y; 0 move y x; 0 move t y; 0 save t",
+            changes: [], said: [.history("t", ["0.5;", "0.1;", "0.0;"])],
+            faults: [.history("t", ["0.5;"]), .history("t", ["0.5;", "0.1;"]), .history("t", ["0.5;", "0.0;", "0.1;"])]
+        ),
+        Case(
+            description: "what was written together, and what is not saved yet", kind: .interleaved,
+            steps: "0 openInPlace x; 1 openInPlace x; 0 writeAtStart 0; 0 close 0; 1 writeAtStart 0; 1 close 0; "
+                + "0 openForBoth x; 0 write 0; 0 rename x y",
+            changes: [.writtenTogether, .savedFirst], said: [.nameless([["1.4;fore;", "x before;"]])],
+            faults: [.nameless([["1.4;fore;"]]), .nameless([["y before;", "x before;"]]), .nameless([])]),
+        Case(
+            description: "what is not saved yet, and is what a copy begins with",
+            steps: "1 save x; 0 link x t; 3 closeAfterRename x 1", changes: [.savedFirst],
+            said: [.history("t", ["3.2;", "1.0;"]), .history("x", ["1.2'", "1.0;"]), .conflicts("x", [])],
+            faults: [
+                .history("t", ["1.0;"]), .history("t", ["1.0;", "3.2;"]), .history("t", ["3.2;", "1.2'"]),
+                .history("x", ["1.2'"]), .conflicts("x", ["1.0;"]), .conflicts("t", ["1.0;"]),
+            ]),
+        Case(
+            description: "a name that comes back, and a late save of the document that left it", kind: .interleaved,
+            steps: "0 truncate y; 0 openTruncating y; 0 rename x y; 0 rename y t; 0 rename t x", changes: [.cameBack],
+            said: [.history("x", ["", "x before;", "y be", "y before;"])],
+            faults: [
+                .history("x", ["", "y be", "x before;", "y before;"]), .history("x", ["", "y be", "y before;"]),
+                .conflicts("x", ["y be"]),
+            ]),
+        Case(
+            description: "a save settles a loser that its program has seen under another name, and makes a rival one",
+            steps: "0 save t; 2 load t; 1 saveByOrdinaryRename t; 0 move t y; 2 saveByRename t; 3 load y; 3 save t",
+            changes: [.settledElsewhere, .seenElsewhere], said: [.conflicts("t", ["1.2;"])],
+            faults: [
+                .conflicts("t", ["0.0;", "1.2;"]), .conflicts("t", ["1.2;", "3.6;"]), .conflicts("y", ["1.2;"]),
+            ]),
+        Case(
+            description: "a file goes back from a name over which it was renamed, with the conflicts of that",
+            steps: "0 save t; 1 load t; 2 load t; 1 save t; 2 save t; 0 save x; 0 wait; 0 move x t; 0 move t x",
+            changes: [.backFromOver],
+            said: [.history("x", ["0.5;", "2.4;", "1.3;", "0.0;"]), .conflicts("x", ["1.3;", "2.4;"])],
+            faults: [
+                .conflicts("x", ["0.0;", "1.3;", "2.4;"]), .conflicts("x", ["0.5;", "1.3;", "2.4;"]),
+                .history("x", ["2.4;", "1.3;", "0.0;"]), .history("x", ["2.4;", "0.5;", "1.3;", "0.0;"]),
+            ]),
+        // The document that had the name before comes back today, too.
+        Case(
+            description: "the same, of a document with two versions",
+            steps: "0 save x; 0 save x; 0 save t; 0 wait; 0 move x t; 0 move t x",
+            changes: [], said: [.history("x", ["0.1;", "0.0;"])],
+            faults: [.history("x", ["0.1;", "0.2;", "0.0;"]), .history("x", ["0.1;", "0.0;", "0.2;"]),
+                .history("x", ["0.1;", "0.2;"])]),
+        Case(
+            description: "a document comes with its conflicts to a name from which another one stays away",
+            steps: "0 save y; 1 load y; 2 load y; 1 save y; 2 save y; 0 save x; 0 link x t; 0 move x z; 0 move y x",
+            changes: [.hasOtherName],
+            said: [.history("x", ["2.4;", "0.5;"]), .conflicts("x", []), .nameless([["2.4;", "1.3;", "0.0;"]])],
+            faults: [
+                .history("x", ["0.5;"]), .history("x", ["0.5;", "2.4;"]), .conflicts("x", ["0.0;"]),
+                .conflicts("x", ["2.4;"]), .nameless([]), .nameless([["2.4;", "0.0;"]]),
+            ]),
+    ]
+
+    @Test("by all rules, and by no other", arguments: cases, [true, false])
+    func both(_ case: Case, isPassing: Bool) throws {
+        guard `case`.isPassing ?? isPassing == isPassing else { return }
+        try withPeople { people in
+            let (today, shadow) = try play(`case`, people, isPassing)
+            func changes(_ answer: Answer) -> Set<ListedChange>? {
+                let differences = shadow.differences(from: answer)
+                return differences.isEmpty ? [] : ListedChange.explaining(differences, between: answer, and: shadow)
+            }
+            #expect(changes(today) == `case`.changes)
+            for said in `case`.said {
+                #expect(today == saying(said, today), "\(said)")
+            }
+            for fault in `case`.faults {
+                #expect(changes(saying(fault, today)) == nil, "\(fault)")
+            }
+        }
+    }
+
+    private func play(_ case: Case, _ people: [pid_t], _ isPassing: Bool) throws -> (Answer, Shadow) {
+        if `case`.kind == .whole {
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            for step in ShadowStep.steps(`case`.steps) { try play.perform(step) }
+            return (try play.tree.answer, play.shadow)
+        }
+        let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+        let steps = InterleavedStep.steps(`case`.steps)
+        #expect(try play.problems(after: steps, isKilled: `case`.kind == .killed).isEmpty)
+        return (try play.tree.answer, try #require(play.shadow))
+    }
+
+    private func saying(_ said: Said, _ today: Answer) -> Answer {
+        var answer = today
+        switch said {
+        case .history(let name, let contents): answer.names[name]?.history = contents
+        case .conflicts(let name, let contents): answer.names[name]?.conflicts = contents
+        case .deleted(let path, let contents): answer.setDeleted([(path, contents)])
+        case .nothingDeleted: answer.setDeleted([])
+        case .nameless(let histories): answer.superseded = histories
+        }
+        return answer
+    }
+}
