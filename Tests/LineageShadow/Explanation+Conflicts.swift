@@ -53,8 +53,9 @@ extension Explanation {
         for version in facts.versions(of: document) {
             guard let rule = onlyThen(version.number) else { continue }
             if shadow.text(version.number) == text { return rule }
-            // To the container its author may be a rival of what was there.
+            // To the container its author may be a rival of what was there, or its winner is.
             let isRival = version.base != nil && version.base != version.parents.first
+                || facts.versions(of: document).contains { $0.loser == version.number }
             if rule == .savedFirst, isRival, version.parents.first.map(shadow.text) == text { return rule }
         }
         let isMore = history.count { $0 == text } > shadow.listing(document).count { $0 == text }

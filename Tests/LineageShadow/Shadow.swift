@@ -136,12 +136,19 @@ public final class Shadow {
     private func note(_ event: Event, _ plan: Plan) {
         switch event {
         case .close(let number), .release(let number, _):
-            guard let file = memory[number].flatMap({ memory[$0.file] }), file.isChanged, plan.facts.isEmpty else {
-                return
-            }
+            guard let handle = memory[number], let file = memory[handle.file], plan.facts.isEmpty,
+                file.isChanged || isElsewhere(file, handle)
+            else { return }
             passedOver[file.id, default: []].insert(file.fingerprint)
         default: return
         }
+    }
+
+    /// Whether a file holds another document's version than that of the name by which a handle was opened.
+    private func isElsewhere(_ file: LiveFile, _ handle: Handle) -> Bool {
+        let opened = facts.rows.last { $0.place == handle.place && $0.number < handle.opened }
+        guard let opened, let held = file.holds.flatMap({ facts.document(of: $0) }) else { return false }
+        return held != opened.document
     }
 
     /// Whether a handle is closed that has written inside its file, while others have that open for writing; or one is

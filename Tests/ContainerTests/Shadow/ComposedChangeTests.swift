@@ -100,7 +100,7 @@ import Testing
             said: [.history("t", ["3.2;", "1.0;"]), .history("x", ["1.2'", "1.0;"]), .conflicts("x", [])],
             faults: [
                 .history("t", ["1.0;"]), .history("t", ["1.0;", "3.2;"]), .history("t", ["3.2;", "1.2'"]),
-                .history("x", ["1.2'"]), .conflicts("x", ["1.0;"]), .conflicts("t", ["1.0;"]),
+                .history("x", ["1.2'"]), .conflicts("x", ["1.2'"]), .conflicts("t", ["1.0;"]),
             ]),
         Case(
             description: "a name that comes back, and a late save of the document that left it", kind: .interleaved,
@@ -109,6 +109,21 @@ import Testing
             faults: [
                 .history("x", ["", "y be", "x before;", "y before;"]), .history("x", ["", "y be", "y before;"]),
                 .conflicts("x", ["y be"]),
+            ]),
+        Case(
+            description: "the close of a handle whose file went to another document", kind: .interleaved,
+            steps: "0 openForBoth x; 1 openTruncating x; 0 exchange y x", changes: [.notAtEachClose],
+            said: [.history("x", ["y before;", "", "x before;"])],
+            faults: [
+                .history("x", ["", "x before;"]), .history("x", ["y before;", ""]), .conflicts("x", ["x before;"]),
+            ]),
+        Case(
+            description: "a loser that is not saved yet, and what it has replaced",
+            steps: "0 save t; 2 load t; 1 save t; 3 closeAfterRename t 2", changes: [.savedFirst],
+            said: [.history("t", ["3.3;", "2.3'", "1.2;", "0.0;"]), .conflicts("t", ["1.2;"])],
+            faults: [
+                .conflicts("t", ["0.0;"]), .conflicts("t", ["0.0;", "1.2;"]), .conflicts("t", ["1.2;", "2.3'"]),
+                .history("t", ["3.3;", "1.2;", "2.3'", "0.0;"]), .history("t", ["3.3;", "1.2;", "0.0;"]),
             ]),
         Case(
             description: "a save settles a loser that its program has seen under another name, and makes a rival one",
