@@ -76,7 +76,7 @@ extension LiveContainer {
                     return true
                 }
                 let first = settled(
-                    state, stat, hash, requester, content: .random(), parents: state.origin.map { [$0] } ?? [])
+                    state, stat, hash, requester.author, content: .random(), parents: state.origin.map { [$0] } ?? [])
                 install(first, &state, stat, isShared: false)
                 // A program that goes on from it is no rival of its own save, nor are its kin.
                 state.saver = requester.actor
@@ -101,7 +101,7 @@ extension LiveContainer {
                         ? file.isAppending || state.isAppendedTo : begins(file.descriptor.raw, stat, with: current))
                 if isHere, !isAppended, !isElsewhere(current) { current.flags.insert(.contentLost) }
                 let next = settled(
-                    state, stat, hash, requester, content: isAppended ? current.content : .random(),
+                    state, stat, hash, requester.author, content: isAppended ? current.content : .random(),
                     parents: [current.id])
                 current.kind = .history
                 rows.append(.version(current))
@@ -116,14 +116,39 @@ extension LiveContainer {
         }
     }
 
+    /// A name that had come back goes with a file that was not saved yet: what that holds is the item's current version
+    /// from now on. A deleted file always holds that, also after a kill. Its writers go on with the version.
+    func saveReturned(
+        _ state: inout Document.State, _ entry: LeavingName, _ deletion: Deletion
+    ) -> [VersionStore.Mutation] {
+        guard state.isReturning, var current = state.current, !state.isUnversioned else { return [] }
+        let writers = entry.node?.writers ?? []
+        let author = writers.first?.requester.author ?? deletion.author
+        var hash: [UInt8]?
+        if entry.stat.size <= Self.hashedAtOnce, let file = try? store.deletedArea.open(deletion.id) {
+            hash = ContentHash.sha256(of: file.rawValue, size: entry.stat.size)
+            try? file.close()
+        }
+        if hash != nil, hash == current.hash, entry.stat.size == current.size {
+            (state.stamp, state.isReturning, state.sharesContent) = (Stamp(entry.stat), false, !state.isKept)
+            return []
+        }
+        var next = settled(state, entry.stat, hash, author, content: .random(), parents: [current.id])
+        if !writers.isEmpty { next.flags.remove(.sealed) }
+        current.kind = .history
+        install(next, &state, entry.stat, isShared: false)
+        for writer in writers { writer.state.withLock { $0.saved = next.id } }
+        return [.version(current), .version(next)]
+    }
+
     /// A version that is in a deleted file.
     private func settled(
-        _ state: Document.State, _ stat: FileStat, _ hash: [UInt8]?, _ requester: Requester, content: ContentID,
+        _ state: Document.State, _ stat: FileStat, _ hash: [UInt8]?, _ author: Author, content: ContentID,
         parents: [VersionID]
     ) -> Version {
         Version(
             id: .random(), item: state.item, kind: .current, content: content, size: stat.size, modified: stat.modified,
-            saved: now, time: time.next(), device: store.identity.device, author: requester.author, parents: parents,
+            saved: now, time: time.next(), device: store.identity.device, author: author, parents: parents,
             hash: hash, attributes: Attributes(stat), flags: .sealed)
     }
 

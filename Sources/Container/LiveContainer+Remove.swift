@@ -267,6 +267,7 @@ extension LiveContainer {
             try store(throwing: .ioError) { () throws(StoreError) in try documents.remove(names, at: entry.place) }
             rows = document.state.withLock { state in
                 state.places.removeAll { $0 == entry.place }
+                let unsaved = saveReturned(&state, entry, deletion)
                 // It is brought back to a time at which it was there, and to no other.
                 state.created = state.created ?? state.beginning
                 let created = announcement(&state, in: entry.parent, entry.name, by: requester)
@@ -277,7 +278,7 @@ extension LiveContainer {
                             document: document, parent: entry.parent, name: entry.name,
                             stamp: state.stamp, base: state.current?.id), node)
                 }
-                return created + itemRows(state, entry.stat)
+                return created + unsaved + itemRows(state, entry.stat)
             }
             if let actor = requester.actor {
                 tombstones.leave(

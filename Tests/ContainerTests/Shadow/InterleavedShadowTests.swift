@@ -46,6 +46,8 @@ import Testing
         "1 unlink x; 2 openTruncating x; 0 rename x t; 1 openTruncating x",
         // An empty file that was emptied once more holds its version still.
         "1 openTruncating y; 1 rename y x; 1 openTruncating x",
+        // The file of a name that came back is deleted before it is saved.
+        "1 rename y t; 0 openTruncating y; 0 unlink y",
     ]
 
     @Test("what random orders with a kill have found", arguments: killed, [true, false])
