@@ -26,9 +26,9 @@ extension Explanation {
     /// | has renamed its file to a name that it had removed | has removed and replaced it |
     /// | had not come here yet, or has seen the document that stays away | the container has that one here |
     private func lost(_ loser: VersionNumber, in document: DocumentNumber) -> ListedChange? {
-        if let rule = onlyThen(loser) { return rule }
+        if let rule = notYet(loser) { return rule }
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
-            if let rule = onlyThen(winner.number) { return rule }
+            if let rule = notYet(winner.number) { return rule }
             if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
             if let row = facts[winner.row], row.isContinuing, facts.vacated(before: row)?.how.isRemoval ?? false {
                 return .removedAndReplaced
@@ -51,7 +51,7 @@ extension Explanation {
     /// | is of a document that came back, or that stays away | the container has another one here |
     private func lostToday(_ text: String, in document: DocumentNumber, _ history: [String]) -> ListedChange? {
         for version in facts.versions(of: document) {
-            guard let rule = onlyThen(version.number) else { continue }
+            guard let rule = notYet(version.number) else { continue }
             if shadow.text(version.number) == text { return rule }
             // To the container its author may be a rival of what was there, or its winner is.
             let isRival = version.base != nil && version.base != version.parents.first

@@ -18,8 +18,15 @@ extension Explanation {
         if shadow.settled.contains(version), row.fingerprint.isEmpty { return .settledEmpty }
         if row.beside != .no || isSavedWithoutName(row) { return .savedWithoutName }
         if let document = facts.document(of: row), isHeld(version, by: document) { return nil }
-        if shadow.unfinished.contains(version) { return .savedFirst }
+        if shadow.unfinished.contains(version), !shadow.acknowledged.contains(version) { return .savedFirst }
         return shadow.shared.contains(version) ? .writtenTogether : nil
+    }
+
+    /// By which rule the container may have a version not at all, or only since the close that acknowledges it.
+    func notYet(_ version: VersionNumber) -> ListedChange? {
+        if let rule = onlyThen(version) { return rule }
+        let isHeld = facts.document(of: version).map { self.isHeld(version, by: $0) } ?? false
+        return shadow.acknowledged.contains(version) && !isHeld ? .savedFirst : nil
     }
 
     /// The same for a version that a document, or what began with it, may not show: what its names hold is shown.
@@ -50,8 +57,9 @@ extension Explanation {
             facts.versions(of: copy.document).contains { $0.file == copy.file && shadow.text($0.number) == text }
         }
         if isLater { return Alignment.Reason(rules: [.endsWithParting]) }
-        let files = facts.rows(of: document).compactMap(\.file)
-        let passed = files.flatMap { shadow.passedOver[$0] ?? [] }
+        let passed = facts.rows(of: document).flatMap { row in
+            (row.file.flatMap { shadow.passedOver[$0] } ?? [:]).filter { $0.value >= row.number.number }.keys
+        }
         if has(text, passed) { return Alignment.Reason(rules: [.notAtEachClose]) }
         let amended = facts.versions(of: document).last { has(text, shadow.formerly[$0.number] ?? []) }?.number.number
         return amended.map { Alignment.Reason(rules: [.amendsArrival], after: $0) }
@@ -60,8 +68,8 @@ extension Explanation {
     /// The container's copy began with this, since it has no version of what that is by the rules.
     func beginning(_ text: String, of document: DocumentNumber) -> Alignment.Reason? {
         guard let origin = facts.origin(of: document), facts.firstRow(of: document)?.isParted ?? false,
-            let rule = onlyThen(origin), let former = facts.document(of: origin),
-            let before = facts.history(of: former).first(where: { $0 < origin && onlyThen($0) == nil }),
+            let rule = notYet(origin), let former = facts.document(of: origin),
+            let before = facts.history(of: former).first(where: { $0 < origin && notYet($0) == nil }),
             shadow.text(before) == text
         else { return nil }
         return Alignment.Reason(rules: [rule], after: origin.number, before: before.number)
@@ -101,7 +109,7 @@ extension Explanation {
     ///
     /// - Parameter changes: by which both differ.
     func isComplete(_ changes: Set<ListedChange>) -> Bool {
-        let passed = Array(shadow.passedOver.values) + Array(shadow.formerly.values)
+        let passed = shadow.passedOver.values.map { Set($0.keys) } + Array(shadow.formerly.values)
         let leftOut = changes.contains(where: \.leavesOut) ? Set(passed.joined().map(shadow.texts.text)) : []
         let both = facts.versions.filter { version in
             !version.isForgotten && onlyThen(version.number) == nil && !isAmendedBeforeKill(version.number)

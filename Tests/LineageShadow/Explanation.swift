@@ -78,9 +78,11 @@ struct Explanation {
     ) -> [String: Alignment.Reason] {
         var moved: [String: Alignment.Reason] = [:]
         for version in then {
-            guard let rule = onlyThen(version, in: document) else { continue }
+            let rule = onlyThen(version, in: document)
+            guard let rule = rule ?? (isHeld(version, by: document) ? nil : notYet(version)) else { continue }
             let text = shadow.text(version)
-            guard today.count(where: { $0 == text }) <= then.count(where: { shadow.text($0) == text }) else { continue }
+            let (here, there) = (today.count { $0 == text }, then.count { shadow.text($0) == text })
+            guard onlyThen(version) == nil ? here == there : here <= there else { continue }
             moved[text] = Alignment.Reason(rules: [rule], before: version.number)
         }
         return moved

@@ -25,10 +25,12 @@ public final class Shadow {
     var shared: Set<VersionNumber> = []
     /// Versions of what no close has saved, made before a call that could take it away.
     var unfinished: Set<VersionNumber> = []
+    /// Those of them that their handle's close has acknowledged since, unchanged.
+    var acknowledged: Set<VersionNumber> = []
     /// Versions of closes by handles whose writes come unseen, so that they may have written.
     var savedUnseen: Set<VersionNumber> = []
-    /// What files held when a handle went that saved nothing.
-    var passedOver: [FileID: Set<Fingerprint>] = [:]
+    /// What files held when a handle went that saved nothing, with the number of the last fact then.
+    var passedOver: [FileID: [Fingerprint: UInt64]] = [:]
     /// What versions were before they were amended.
     var formerly: [VersionNumber: Set<Fingerprint>] = [:]
     /// Versions that were amended last by no close.
@@ -101,7 +103,12 @@ public final class Shadow {
                 unfinished.remove(version.number)
             } else {
                 amendedFirst.insert(version.number)
+                acknowledged.remove(version.number)
             }
+        }
+        if let version = acknowledges(event) {
+            acknowledged.insert(version)
+            if isShared { shared.insert(version) }
         }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
         for version in record(plan) {
@@ -139,9 +146,19 @@ public final class Shadow {
             guard let handle = memory[number], let file = memory[handle.file], plan.facts.isEmpty,
                 file.isChanged || isElsewhere(file, handle)
             else { return }
-            passedOver[file.id, default: []].insert(file.fingerprint)
+            passedOver[file.id, default: [:]][file.fingerprint] = facts.lastNumber
         default: return
         }
+    }
+
+    /// The version that a close finds saved by its handle, and as that has left it. The container has it in the
+    /// document of the file's name, which may be a copy's by now.
+    private func acknowledges(_ event: Event) -> VersionNumber? {
+        guard let handle = event.closed.flatMap({ memory[$0] }), let saved = handle.saved, unfinished.contains(saved),
+            let file = memory[handle.file], file.holds == saved, !file.isChanged
+        else { return nil }
+        let documents = facts.names(of: file.id).map(\.document)
+        return documents.isEmpty || documents.contains { $0 == facts.document(of: saved) } ? saved : nil
     }
 
     /// Whether a file holds another document's version than that of the name by which a handle was opened.
@@ -228,10 +245,13 @@ extension Event {
         }
     }
 
-    fileprivate var isClose: Bool {
+    fileprivate var isClose: Bool { closed != nil }
+
+    /// The handle that is closed, or released.
+    fileprivate var closed: HandleNumber? {
         switch self {
-        case .close, .release: true
-        default: false
+        case .close(let handle), .release(let handle, _): handle
+        default: nil
         }
     }
 }

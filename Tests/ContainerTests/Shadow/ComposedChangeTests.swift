@@ -124,6 +124,8 @@ import Testing
             faults: [
                 .conflicts("t", ["0.0;"]), .conflicts("t", ["0.0;", "1.2;"]), .conflicts("t", ["1.2;", "2.3'"]),
                 .history("t", ["3.3;", "1.2;", "2.3'", "0.0;"]), .history("t", ["3.3;", "1.2;", "0.0;"]),
+                // Its close has acknowledged it.
+                .history("t", ["2.3'", "1.2;", "0.0;"]),
             ]),
         Case(
             description: "a save settles a loser that its program has seen under another name, and makes a rival one",
