@@ -118,6 +118,17 @@ import Testing
                 .history("x", ["", "x before;"]), .history("x", ["y before;", ""]), .conflicts("x", ["x before;"]),
             ]),
         Case(
+            description: "the close of a handle before its file came to another document", kind: .interleaved,
+            steps: "0 openInPlace y; 0 openToAppend y; 0 write 1; 0 close 0; 0 write 0; 0 close 0; 1 rename y x",
+            changes: [.notAtEachClose],
+            said: [
+                .history("x", ["0.2;0.4;;", "x before;"]), .nameless([["0.2;0.4;;", "0.2;fore;", "y before;"]]),
+            ],
+            faults: [
+                .history("x", ["0.2;0.4;;", "0.2;fore;", "x before;"]), .history("x", ["0.2;0.4;;"]),
+                .nameless([["0.2;0.4;;", "0.2;fore;"]]), .nameless([]),
+            ]),
+        Case(
             description: "a loser that is not saved yet, and what it has replaced",
             steps: "0 save t; 2 load t; 1 save t; 3 closeAfterRename t 2", changes: [.savedFirst],
             said: [.history("t", ["3.3;", "2.3'", "1.2;", "0.0;"]), .conflicts("t", ["1.2;"])],
