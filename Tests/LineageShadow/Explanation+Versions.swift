@@ -18,7 +18,7 @@ extension Explanation {
         if shadow.settled.contains(version), row.fingerprint.isEmpty { return .settledEmpty }
         if row.beside != .no || isSavedWithoutName(row) { return .savedWithoutName }
         if let document = facts.document(of: row), isHeld(version, by: document) { return nil }
-        if shadow.unfinished.contains(version), !shadow.acknowledged.contains(version) { return .savedFirst }
+        if shadow.unfinished.contains(version), shadow.acknowledged[version] == nil { return .savedFirst }
         return shadow.shared.contains(version) ? .writtenTogether : nil
     }
 
@@ -26,7 +26,7 @@ extension Explanation {
     func notYet(_ version: VersionNumber) -> ListedChange? {
         if let rule = onlyThen(version) { return rule }
         let isHeld = facts.document(of: version).map { self.isHeld(version, by: $0) } ?? false
-        return shadow.acknowledged.contains(version) && !isHeld ? .savedFirst : nil
+        return shadow.acknowledged[version] != nil && !isHeld ? .savedFirst : nil
     }
 
     /// The same for a version that a document, or what began with it, may not show: what its names hold is shown.
@@ -50,6 +50,7 @@ extension Explanation {
     /// |---|---|
     /// | was written to the file of a copy after that had parted | the version is not amended |
     /// | was there when a handle went that had not written it | that saves nothing |
+    /// | was nothing, and not closed yet, when an exchange took the file away | the same |
     /// | was a version that was amended | its handle goes on with it |
     func onlyToday(_ text: String, in document: DocumentNumber) -> Alignment.Reason? {
         let copies = facts.rows.filter { $0.isParted && $0.origin.flatMap { facts.document(of: $0) } == document }

@@ -25,11 +25,12 @@ public final class Shadow {
     var shared: Set<VersionNumber> = []
     /// Versions of what no close has saved, made before a call that could take it away.
     var unfinished: Set<VersionNumber> = []
-    /// Those of them that their handle's close has acknowledged since, unchanged.
-    var acknowledged: Set<VersionNumber> = []
+    /// Those of them that their handle's close has acknowledged since, unchanged, and the handle's program.
+    var acknowledged: [VersionNumber: ActorNumber] = [:]
     /// Versions of closes by handles whose writes come unseen, so that they may have written.
     var savedUnseen: Set<VersionNumber> = []
-    /// What files held when a handle went that saved nothing, with the number of the last fact then.
+    /// What files held when a handle went that saved nothing, or an exchange took them away, with the number of the
+    /// last fact then.
     var passedOver: [FileID: [Fingerprint: UInt64]] = [:]
     /// What versions were before they were amended.
     var formerly: [VersionNumber: Set<Fingerprint>] = [:]
@@ -103,11 +104,11 @@ public final class Shadow {
                 unfinished.remove(version.number)
             } else {
                 amendedFirst.insert(version.number)
-                acknowledged.remove(version.number)
+                acknowledged[version.number] = nil
             }
         }
-        if let version = acknowledges(event) {
-            acknowledged.insert(version)
+        if let (version, program) = acknowledges(event) {
+            acknowledged[version] = program
             if isShared { shared.insert(version) }
         }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
@@ -143,29 +144,29 @@ public final class Shadow {
     private func note(_ event: Event, _ plan: Plan) {
         switch event {
         case .close(let number), .release(let number, _):
-            guard let handle = memory[number], let file = memory[handle.file], plan.facts.isEmpty,
-                file.isChanged || isElsewhere(file, handle)
-            else { return }
+            guard let file = memory[number].flatMap({ memory[$0.file] }), file.isChanged, plan.facts.isEmpty else {
+                return
+            }
             passedOver[file.id, default: [:]][file.fingerprint] = facts.lastNumber
+        case .exchange(_, let one, let other):
+            // The container has a version of what a program has emptied and not closed yet.
+            for file in [one, other].compactMap({ facts.occupant(of: $0)?.file }) {
+                guard let file = memory[file], file.isChanged, file.fingerprint.isEmpty else { continue }
+                passedOver[file.id, default: [:]][file.fingerprint] = facts.lastNumber
+            }
         default: return
         }
     }
 
     /// The version that a close finds saved by its handle, and as that has left it. The container has it in the
     /// document of the file's name, which may be a copy's by now.
-    private func acknowledges(_ event: Event) -> VersionNumber? {
+    private func acknowledges(_ event: Event) -> (VersionNumber, ActorNumber)? {
         guard let handle = event.closed.flatMap({ memory[$0] }), let saved = handle.saved, unfinished.contains(saved),
             let file = memory[handle.file], file.holds == saved, !file.isChanged
         else { return nil }
         let documents = facts.names(of: file.id).map(\.document)
-        return documents.isEmpty || documents.contains { $0 == facts.document(of: saved) } ? saved : nil
-    }
-
-    /// Whether a file holds another document's version than that of the name by which a handle was opened.
-    private func isElsewhere(_ file: LiveFile, _ handle: Handle) -> Bool {
-        let opened = facts.rows.last { $0.place == handle.place && $0.number < handle.opened }
-        guard let opened, let held = file.holds.flatMap({ facts.document(of: $0) }) else { return false }
-        return held != opened.document
+        let isThere = documents.isEmpty || documents.contains { $0 == facts.document(of: saved) }
+        return isThere ? (saved, handle.actor) : nil
     }
 
     /// Whether a handle is closed that has written inside its file, while others have that open for writing; or one is

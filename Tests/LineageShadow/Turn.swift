@@ -125,7 +125,13 @@ extension Shadow {
             $0.isAtHome && $0.row > vacated.number && $0.row < next
         }
         if atHome.contains(where: { savedUnseen.contains($0.number) }) { return .settledUnseen }
-        return atHome.contains { unfinished.contains($0.number) } ? .savedFirst : nil
+        if atHome.contains(where: { unfinished.contains($0.number) }) { return .savedFirst }
+        // It had lost that name by the close.
+        let isLate = atHome.contains { version in
+            let departure = facts[version.row].flatMap { facts.departure(of: $0) }
+            return departure.map { $0.number.number < version.number.number } ?? false
+        }
+        return isLate ? .savedWithoutName : nil
     }
 
     /// Whether a file had this place before it came to that row.

@@ -111,12 +111,49 @@ import Testing
                 .conflicts("x", ["y be"]),
             ]),
         Case(
-            description: "the close of a handle whose file went to another document", kind: .interleaved,
+            description: "an exchange of what a program has emptied", kind: .interleaved,
             steps: "0 openForBoth x; 1 openTruncating x; 0 exchange y x", changes: [.notAtEachClose],
             said: [.history("x", ["y before;", "", "x before;"])],
             faults: [
                 .history("x", ["", "x before;"]), .history("x", ["y before;", ""]), .conflicts("x", ["x before;"]),
             ]),
+        Case(
+            description: "the same, and a kill", kind: .killed, steps: "2 openTruncating y; 2 exchange y x",
+            changes: [.notAtEachClose],
+            said: [.history("y", ["x before;", "", "y before;"]), .history("x", ["", "x before;"])],
+            faults: [
+                .history("y", ["x before;", ""]), .history("y", ["", "y before;"]), .history("x", ["x before;"]),
+                .history("x", ["", "x before;", ""]), .conflicts("y", ["y before;"]),
+            ]),
+        Case(
+            description: "a file that was edited at a new name, and had lost that by the close", kind: .interleaved,
+            steps: "0 rename x t; 0 openForBoth t; 0 write 0; 0 unlink t; 0 close 0; 0 openTruncating x",
+            isPassing: false, changes: [.savedWithoutName],
+            said: [.history("x", ["", "0.2;fore;", "x before;"]), .nothingDeleted],
+            faults: [
+                .history("x", ["", "x before;"]), .history("x", ["", "0.2;fore;"]), .history("x", [""]),
+                .history("x", ["0.2;fore;", "", "x before;"]), .conflicts("x", ["0.2;fore;"]),
+            ]),
+        Case(
+            description: "a file goes back from over one that its next writer has open", kind: .interleaved,
+            steps: "0 openTruncating t; 1 rename x t; 0 openTruncating t; 1 rename t x", changes: [.backFromOver],
+            said: [.history("x", ["", "", "x before;"]), .conflicts("x", ["x before;"])],
+            faults: [
+                .conflicts("x", [""]), .conflicts("x", ["", "x before;"]),
+                .history("x", ["", "x before;", ""]), .conflicts("y", ["y before;"]),
+            ]),
+        // Nobody is a rival of itself.
+        Case(
+            description: "the same, of one program", kind: .interleaved,
+            steps: "0 openTruncating t; 0 rename x t; 0 openTruncating t; 0 rename t x", changes: [.backFromOver],
+            said: [.history("x", ["", "", "x before;"])],
+            faults: [.conflicts("x", ["x before;"]), .conflicts("x", [""])]),
+        // The next writer has seen what it writes over.
+        Case(
+            description: "the same, of another program than has the other file open", kind: .interleaved,
+            steps: "2 openTruncating t; 1 rename x t; 0 openTruncating t; 1 rename t x", changes: [],
+            said: [.history("x", ["", "x before;"])],
+            faults: [.conflicts("x", ["x before;"]), .conflicts("x", [""])]),
         Case(
             description: "the close of a handle before its file came to another document", kind: .interleaved,
             steps: "0 openInPlace y; 0 openToAppend y; 0 write 1; 0 close 0; 0 write 0; 0 close 0; 1 rename y x",
