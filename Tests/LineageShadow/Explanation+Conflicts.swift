@@ -71,20 +71,21 @@ extension Explanation {
     /// |---|---|
     /// | began when this one came back | were followed since, by programs that had seen this one before, or elsewhere |
     /// | is that of the other name, too | are its conflicts, or were followed by programs that had seen either before |
-    /// | the same | arrived, and were followed by programs that save a file which this has replaced |
+    /// | is that of the file that came | came, and were followed by programs that save a file which it had replaced |
     private func lostSince(_ turn: Turn) -> [String] {
         let followed = facts.versions(of: turn.document).compactMap { winner -> VersionNumber? in
             guard let former = winner.parents.first, let base = winner.base, base != former else { return nil }
             return base.number < turn.row.number.number || wasSeen(base, elsewhereThanAs: turn.document) ? former : nil
         }
+        let outdone = turn.arrived.map { self.outdone(in: $0, by: turn) } ?? []
         guard turn.change == .backFromOver, let over = turn.arrived else {
-            return followed.filter { $0.number > turn.row.number.number }.map(shadow.text)
+            return (followed.filter { $0.number > turn.row.number.number } + outdone).map(shadow.text)
         }
-        return (facts.conflicts(of: over) + followed + outdone(in: over, by: turn)).map(shadow.text)
+        return (facts.conflicts(of: over) + followed + outdone).map(shadow.text)
     }
 
-    /// What arrived at a name over another file, and lost as it came back: to a program that has the other file open
-    /// still, and so follows that.
+    /// What had come over another file, and lost as its name turned: to a program that has the other file open still,
+    /// and so follows that.
     private func outdone(in over: DocumentNumber, by turn: Turn) -> [VersionNumber] {
         let arrived = facts.listing(of: over, before: turn.row).first { facts[$0]?.beside == .no }
         guard let arrived, let renamer = facts[arrived]?.author else { return [] }

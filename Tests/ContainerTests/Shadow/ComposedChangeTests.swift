@@ -142,6 +142,14 @@ import Testing
                 .conflicts("x", [""]), .conflicts("x", ["", "x before;"]),
                 .history("x", ["", "x before;", ""]), .conflicts("y", ["y before;"]),
             ]),
+        Case(
+            description: "the same, of a file that has come by a third name", kind: .interleaved,
+            steps: "0 rename y x; 0 openTruncating t; 1 rename x t; 0 openTruncating t; 1 rename t y",
+            changes: [.cameBack], said: [.history("y", ["", "", "y before;"]), .conflicts("y", ["y before;"])],
+            faults: [
+                .conflicts("y", [""]), .conflicts("y", ["", "y before;"]), .conflicts("y", ["x before;"]),
+                .history("y", ["", "y before;", ""]), .nameless([]),
+            ]),
         // Nobody is a rival of itself.
         Case(
             description: "the same, of one program", kind: .interleaved,
