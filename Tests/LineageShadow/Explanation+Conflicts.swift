@@ -25,6 +25,7 @@ extension Explanation {
     /// | knows the loser's document from before it had its name | has seen it elsewhere |
     /// | has renamed its file to a name that it had removed | has removed and replaced it |
     /// | had not come here yet, or has seen the document that stays away | the container has that one here |
+    /// | has saved before the document stayed away from another name | the container has it there |
     private func lost(_ loser: VersionNumber, in document: DocumentNumber) -> ListedChange? {
         if let rule = notYet(loser) { return rule }
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
@@ -39,7 +40,7 @@ extension Explanation {
                 }
             }
         }
-        return nil
+        return turns.first { !$0.isBack && $0.document == document && loser.number < $0.row.number.number }?.change
     }
 
     // MARK: Only today
@@ -70,18 +71,18 @@ extension Explanation {
     /// | the container's document | the losers |
     /// |---|---|
     /// | began when this one came back | were followed since, by programs that had seen this one before, or elsewhere |
-    /// | is that of the other name, too | are its conflicts, or were followed by programs that had seen either before |
-    /// | is that of the file that came | came, and were followed by programs that save a file which it had replaced |
+    /// | is that of the file that came | are its conflicts |
+    /// | the same | came, and were followed by programs that save a file which it had replaced |
+    /// | the same, as it goes back from over another one | were followed by programs that had seen either before |
     private func lostSince(_ turn: Turn) -> [String] {
         let followed = facts.versions(of: turn.document).compactMap { winner -> VersionNumber? in
             guard let former = winner.parents.first, let base = winner.base, base != former else { return nil }
             return base.number < turn.row.number.number || wasSeen(base, elsewhereThanAs: turn.document) ? former : nil
         }
-        let outdone = turn.arrived.map { self.outdone(in: $0, by: turn) } ?? []
-        guard turn.change == .backFromOver, let over = turn.arrived else {
-            return (followed.filter { $0.number > turn.row.number.number } + outdone).map(shadow.text)
-        }
-        return (facts.conflicts(of: over) + followed + outdone).map(shadow.text)
+        let others = turn.arrived.map { facts.conflicts(of: $0) + outdone(in: $0, by: turn) } ?? []
+        let isOver = turn.change == .backFromOver && turn.arrived != nil
+        let since = isOver ? followed : followed.filter { $0.number > turn.row.number.number }
+        return (others + since).map(shadow.text)
     }
 
     /// What had come over another file, and lost as its name turned: to a program that has the other file open still,
@@ -102,6 +103,7 @@ extension Explanation {
     ///
     /// | the losers |
     /// |---|
+    /// | are conflicts of the other one |
     /// | were current when a program saved here that had seen an older version of the other one |
     /// | are the present one's, saved over since by a program that had seen the other one, not them |
     private func lostAway(_ turn: Turn) -> [String] {
@@ -116,7 +118,8 @@ extension Explanation {
             }
             return former
         }
-        return (stale + since).map(shadow.text)
+        let conflicts = facts.conflicts(of: turn.document).filter { $0.number < turn.row.number.number }
+        return (conflicts + stale + since).map(shadow.text)
     }
 
     /// Where a document came to a name from which another one stays away.

@@ -49,21 +49,27 @@ extension Explanation {
     /// | the content | |
     /// |---|---|
     /// | was written to the file of a copy after that had parted | the version is not amended |
-    /// | was there when a handle went that had not written it | that saves nothing |
-    /// | was nothing, and not closed yet, when an exchange took the file away | the same |
     /// | was a version that was amended | its handle goes on with it |
+    /// | was in its file, and no close has acknowledged it | that saves nothing |
     func onlyToday(_ text: String, in document: DocumentNumber) -> Alignment.Reason? {
         let copies = facts.rows.filter { $0.isParted && $0.origin.flatMap { facts.document(of: $0) } == document }
         let isLater = copies.contains { copy in
             facts.versions(of: copy.document).contains { $0.file == copy.file && shadow.text($0.number) == text }
         }
         if isLater { return Alignment.Reason(rules: [.endsWithParting]) }
-        let passed = facts.rows(of: document).flatMap { row in
-            (row.file.flatMap { shadow.passedOver[$0] } ?? [:]).filter { $0.value >= row.number.number }.keys
-        }
-        if has(text, passed) { return Alignment.Reason(rules: [.notAtEachClose]) }
         let amended = facts.versions(of: document).last { has(text, shadow.formerly[$0.number] ?? []) }?.number.number
-        return amended.map { Alignment.Reason(rules: [.amendsArrival], after: $0) }
+        if let amended { return Alignment.Reason(rules: [.amendsArrival], after: amended) }
+        let passed = shadow.passedOver[document]?.first { shadow.texts.text($0.key) == text }?.value
+        return passed.map {
+            Alignment.Reason(rules: [.notAtEachClose], after: $0.upperBound + 1, before: $0.lowerBound)
+        }
+    }
+
+    /// Why the container has a content once more: the rules have not what came between.
+    func againToday(_ index: Int, _ today: [String], in document: DocumentNumber) -> Alignment.Reason? {
+        guard let equal = today[(index + 1)...].firstIndex(of: today[index]), equal > index + 1 else { return nil }
+        let between = today[(index + 1)..<equal].map { onlyToday($0, in: document)?.rules }
+        return between.contains(nil) ? nil : Alignment.Reason(rules: between.compactMap(\.self).flatMap(\.self))
     }
 
     /// The container's copy began with this, since it has no version of what that is by the rules.

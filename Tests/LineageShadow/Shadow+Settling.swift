@@ -22,6 +22,7 @@ extension Shadow {
     ///   - crashed: the time of the kill.
     public func settle(_ names: [Shown], crashed: Timestamp) {
         dropNews()
+        noteUnsaved()
         seenBefore += memory.observations
         kills.append(facts.lastNumber)
         for name in names where !name.isDirectory { hold(name.file, at: name.place) }

@@ -29,9 +29,9 @@ public final class Shadow {
     var acknowledged: [VersionNumber: ActorNumber] = [:]
     /// Versions of closes by handles whose writes come unseen, so that they may have written.
     var savedUnseen: Set<VersionNumber> = []
-    /// What files held when a handle went that saved nothing, or an exchange took them away, with the number of the
-    /// last fact then.
-    var passedOver: [FileID: [Fingerprint: UInt64]] = [:]
+    /// What documents' files held that no version has by the rules, because no close has acknowledged it. The numbers
+    /// are those of the last fact before that, and by the end of it.
+    var passedOver: [DocumentNumber: [Fingerprint: ClosedRange<UInt64>]] = [:]
     /// What versions were before they were amended.
     var formerly: [VersionNumber: Set<Fingerprint>] = [:]
     /// Versions that were amended last by no close.
@@ -92,7 +92,7 @@ public final class Shadow {
         story.append(event)
         let scene = Scene(facts: facts, memory: memory, now: now(), nextNumber: nextNumber, kin: kin)
         let plan = Planning.plan(event, in: scene)
-        note(event, plan)
+        noteUnsaved()
         let isShared = isSharedClose(event)
         let isUnseen =
             if case .close(let number) = event { memory[number].map { $0.isUnseen && !$0.isDirty } ?? false } else {
@@ -131,6 +131,11 @@ public final class Shadow {
             }
             facts.apply(fact)
             if case .row(let row) = fact, row.file == nil { departures[row.number] = path(of: row.place) }
+            switch fact {
+            case .version(let version), .amend(let version):
+                if let document = facts.document(of: version) { passedOver[document]?[version.fingerprint] = nil }
+            default: break
+            }
             if case .version(let version) = fact { versions.append(version) }
         }
         nextNumber = max(nextNumber, facts.lastNumber + 1)
@@ -141,20 +146,15 @@ public final class Shadow {
     /// What was heard is forgotten: a mount is no request.
     func dropNews() { _ = ear.take() }
 
-    private func note(_ event: Event, _ plan: Plan) {
-        switch event {
-        case .close(let number), .release(let number, _):
-            guard let file = memory[number].flatMap({ memory[$0.file] }), file.isChanged, plan.facts.isEmpty else {
-                return
+    /// What files hold that is no version.
+    func noteUnsaved() {
+        for file in memory.files where file.isChanged {
+            let names = facts.names(of: file.id)
+            for row in names.isEmpty ? facts.lastRow(of: file.id).map { [$0] } ?? [] : names {
+                let last = facts.lastNumber
+                let first = passedOver[row.document]?[file.fingerprint]?.lowerBound ?? last
+                passedOver[row.document, default: [:]][file.fingerprint] = first...last
             }
-            passedOver[file.id, default: [:]][file.fingerprint] = facts.lastNumber
-        case .exchange(_, let one, let other):
-            // The container has a version of what a program has emptied and not closed yet.
-            for file in [one, other].compactMap({ facts.occupant(of: $0)?.file }) {
-                guard let file = memory[file], file.isChanged, file.fingerprint.isEmpty else { continue }
-                passedOver[file.id, default: [:]][file.fingerprint] = facts.lastNumber
-            }
-        default: return
         }
     }
 

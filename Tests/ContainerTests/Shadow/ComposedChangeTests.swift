@@ -215,6 +215,55 @@ import Testing
                 .history("x", ["0.5;"]), .history("x", ["0.5;", "2.4;"]), .conflicts("x", ["0.0;"]),
                 .conflicts("x", ["2.4;"]), .nameless([]), .nameless([["2.4;", "0.0;"]]),
             ]),
+        Case(
+            description: "a document with a conflict goes back to its name, and stays away from the other",
+            steps: "0 save y; 1 load y; 2 load y; 1 save y; 2 save y; 3 move y x; 3 save x; 0 move x y; 0 save x",
+            changes: [.hasReturned],
+            said: [
+                .history("x", ["0.8;", "3.6;", "2.4;", "1.3;", "0.0;"]), .conflicts("x", ["1.3;", "3.6;"]),
+                .history("y", ["3.6;"]), .conflicts("y", []),
+            ],
+            faults: [
+                .history("x", ["3.6;", "2.4;", "1.3;", "0.0;"]), .history("y", []), .conflicts("x", ["0.0;", "1.3;"]),
+                .conflicts("x", ["0.8;"]), .conflicts("y", ["3.6;"]),
+            ]),
+        Case(
+            description: "a document with a conflict comes to a name whose former document comes back",
+            steps: "0 saveByOrdinaryRename t; 1 saveByRename x; 2 move x t; 3 renameAwayAndCreate t; 2 save t; "
+                + "3 move t x",
+            changes: [.cameBack],
+            said: [.history("x", ["2.4;", "3.3;", "1.1;", "0.0;"]), .conflicts("x", ["3.3;"]), .nameless([])],
+            faults: [
+                .history("x", ["3.3;", "2.4;", "1.1;", "0.0;"]), .history("x", ["3.3;", "1.1;", "0.0;"]),
+                .conflicts("x", ["0.0;"]), .conflicts("x", ["2.4;"]), .conflicts("x", ["1.1;", "3.3;"]),
+            ]),
+        Case(
+            description: "an exchange of what a program has emptied, and the former content once more",
+            kind: .interleaved, steps: "2 rename x t; 0 openTruncating x; 1 rename t y; 0 exchange x y",
+            changes: [.notAtEachClose], said: [.history("x", ["x before;", "", "x before;"])],
+            faults: [
+                .history("x", ["x before;", "y before;", "x before;"]), .history("x", ["x before;", "x before;"]),
+                .history("x", [""]), .conflicts("x", ["x before;"]),
+            ]),
+        Case(
+            description: "a program removes what it has not saved, of a name that had come back",
+            kind: .interleaved,
+            steps: "0 openTruncating y; 0 unlink x; 0 rename y t; 0 createNew y; 0 write 0; 0 unlink y; "
+                + "0 openTruncating y; 0 write 1",
+            changes: [.notAtEachClose],
+            said: [.history("y", ["", "0.4;0.7;", "0.4;", "y before;"])],
+            faults: [
+                .history("y", ["", "0.4;0.7;", "y before;", "0.4;"]), .history("y", ["0.4;0.7;", "0.4;", "y before;"]),
+                .conflicts("y", ["y before;"]),
+            ]),
+        Case(
+            description: "a kill in the middle of a save, after another one was emptied",
+            kind: .killed,
+            steps: "0 openTruncating y; 1 rename y t; 2 rename t x; 2 openForBoth x; 0 rename x y; 2 write 0; "
+                + "0 write 0; 1 openTruncating y",
+            changes: [.notAtEachClose],
+            said: [.history("y", ["", "0.6;", "", "y before;"])],
+            faults: [.history("y", ["", "", "y before;"]), .history("y", ["0.6;", "y before;"])]),
     ]
 
     @Test("by all rules, and by no other", arguments: cases, [true, false])
