@@ -26,6 +26,7 @@ extension Explanation {
     /// | has renamed its file to a name that it had removed | has removed and replaced it |
     /// | had not come here yet, or has seen the document that stays away | the container has that one here |
     /// | has saved before the document stayed away from another name | the container has it there |
+    /// | would be followed by a save of its program's kin, which has seen another version elsewhere | today it is |
     private func lost(_ loser: VersionNumber, in document: DocumentNumber) -> ListedChange? {
         if let rule = notYet(loser) { return rule }
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
@@ -40,7 +41,20 @@ extension Explanation {
                 }
             }
         }
+        if isUnsettled(loser, in: document) { return .seenElsewhere }
         return turns.first { !$0.isBack && $0.document == document && loser.number < $0.row.number.number }?.change
+    }
+
+    /// Whether a later save would settle a loser, if its program had not seen another version since: elsewhere, which
+    /// does not count today.
+    private func isUnsettled(_ loser: VersionNumber, in document: DocumentNumber) -> Bool {
+        guard let author = facts[loser]?.author else { return false }
+        return facts.versions(of: document).contains { version in
+            guard version.number > loser, let base = version.base, base != loser, let saver = version.author else {
+                return false
+            }
+            return shadow.kin.areKin(author, saver) && wasSeen(base, elsewhereThanAs: document)
+        }
     }
 
     // MARK: Only today

@@ -14,7 +14,7 @@ extension Explanation {
             for (departure, document) in departures where found == nil {
                 for index in missed.indices where found == nil {
                     guard let other = missed[index], other.path == shadow.departures[departure.number] else { continue }
-                    found = align(other.history, with: document)
+                    found = align(other.history, with: document) ?? alignBefore(other.history, with: document)
                     if found != nil { missed.remove(at: index) }
                 }
             }
@@ -22,6 +22,13 @@ extension Explanation {
         }
         rules += missed.map { $0.flatMap(missing) }
         return rules.contains { $0 == nil } ? nil : rules.flatMap { $0 ?? [] }
+    }
+
+    /// The same as long as the document had not come back: the container has another one since.
+    private func alignBefore(_ history: [String], with document: DocumentNumber) -> [ListedChange]? {
+        turns.lazy.filter { $0.isBack && $0.document == document }.compactMap { turn in
+            align(history, with: document, before: turn.row).map { [turn.change] + $0 }
+        }.first
     }
 
     /// The rows by which the name of an entry of the rules went, newest first, and its document.

@@ -94,7 +94,7 @@ extension Explanation {
         let between = older[..<equal].filter { facts[$0]?.beside == .no }
         if between.isEmpty || isSettled && !between.allSatisfy({ today.shown.contains(shadow.text($0)) }) { return nil }
         let rules = between.map { version in
-            onlyThen(version) ?? (isSettled ? turns.first { $0.isBack && $0.document == document }?.change : nil)
+            notYet(version) ?? (isSettled ? turns.first { $0.isBack && $0.document == document }?.change : nil)
         }
         return rules.contains(nil) ? nil : rules.compactMap(\.self)
     }

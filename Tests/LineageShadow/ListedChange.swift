@@ -24,6 +24,7 @@ public enum ListedChange: String, CaseIterable, Sendable {
     case writtenTogether = "4: writers in place that share a file: a version at each close"
     case hasOtherName = "2: a document with a name elsewhere does not come back"
     case hasReturned = "2: a document that was undeleted since, or has gone back along its way, does not come back"
+    case oneOfSeveral = "2: a removed name of several, made anew when the others are gone, is its document's"
     case isUnsavedCopy = "2: a parted copy without a save of its own does not come back"
     case removedByMover = "5: a parted copy that its mover removes is hidden"
 

@@ -102,6 +102,7 @@ public final class Shadow {
             if event.isClose {
                 amendedFirst.remove(version.number)
                 unfinished.remove(version.number)
+                if isShared { shared.insert(version.number) }
             } else {
                 amendedFirst.insert(version.number)
                 acknowledged[version.number] = nil

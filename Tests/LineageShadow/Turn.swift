@@ -30,6 +30,7 @@ extension Turn {
     /// | the document | the container |
     /// |---|---|
     /// | was left before a kill | has forgotten it |
+    /// | had other names when this one was removed | does not remember that one |
     /// | was left by a rename with one version | has a new one, or the file's own |
     /// | the same, by a rename over another document, and the file goes back | goes on with that |
     /// | has never been saved, and is renamed over | has the file's own |
@@ -51,6 +52,11 @@ extension Turn {
         if shadow.kills.contains(where: { vacated.number.number <= $0 && $0 < row.number.number }) {
             return turn(.leftBeforeKill)
         }
+        let hadOtherName = facts.rows(of: row.document).contains { other in
+            guard other.place != row.place, other.number < vacated.number else { return false }
+            return facts.departure(of: other).map { $0.number > vacated.number } ?? true
+        }
+        if vacated.how.isRemoval, hadOtherName { return turn(.oneOfSeveral) }
         let isOfOneVersion = !vacated.how.isRemoval && countToday(row.document, vacated, facts, earlier) == 1
         return isOfOneVersion ? turn(hasGoneBack ? .backFromOver : .cameBack) : nil
     }

@@ -19,7 +19,7 @@ import Testing
     }
 
     struct Case: CustomStringConvertible {
-        enum Kind { case whole, interleaved, killed }
+        enum Kind { case whole, interleaved, killed, ofTrees }
 
         var description: String
         var kind = Kind.whole
@@ -216,6 +216,28 @@ import Testing
                 .conflicts("x", ["2.4;"]), .nameless([]), .nameless([["2.4;", "0.0;"]]),
             ]),
         Case(
+            description: "one of several names is made anew, and the entry of another one",
+            steps: "0 saveByRename x; 0 link x t; 0 save y; 3 delete x; 3 delete t; 2 move y x",
+            changes: [.oneOfSeveral], said: [.history("x", ["0.2;"])],
+            faults: [.history("x", []), .history("x", ["0.0;"]), .nothingDeleted, .deleted("t", ["0.0;", "0.0;"])]),
+        Case(
+            description: "a program has seen another version elsewhere, and settles none",
+            kind: .ofTrees,
+            steps: "7 saveByRename x; 14 save x; 7 move x y; 14 saveByOrdinaryRename x; 14 load y; 7 saveByRename x; "
+                + "13 saveByOrdinaryRename x",
+            changes: [.seenElsewhere], said: [.conflicts("x", ["7.5;"])],
+            faults: [.conflicts("x", ["14.1;", "7.5;"]), .conflicts("x", ["13.6;", "7.5;"])]),
+        Case(
+            description: "a handle closes what another one has written, and goes on with what a rename has made",
+            kind: .interleaved,
+            steps: "0 openTruncating t; 0 openTruncating t; 0 openForBoth t; 0 rename t x; 0 write 0; 0 close 0; "
+                + "0 openInPlace x; 0 write 2",
+            changes: [.writtenTogether], said: [.history("x", ["0.7;", "x before;"])],
+            faults: [
+                .history("x", ["0.4;", "x before;"]), .history("x", ["0.7;"]), .history("x", ["x before;", "0.7;"]),
+                .conflicts("x", ["x before;"]),
+            ]),
+        Case(
             description: "a document with a conflict goes back to its name, and stays away from the other",
             steps: "0 save y; 1 load y; 2 load y; 1 save y; 2 save y; 3 move y x; 3 save x; 0 move x y; 0 save x",
             changes: [.hasReturned],
@@ -269,7 +291,8 @@ import Testing
     @Test("by all rules, and by no other", arguments: cases, [true, false])
     func both(_ case: Case, isPassing: Bool) throws {
         guard `case`.isPassing ?? isPassing == isPassing else { return }
-        try withPeople { people in
+        let among = `case`.kind == .ofTrees ? withTrees : withPeople
+        try among { people in
             let (today, shadow) = try play(`case`, people, isPassing)
             func changes(_ answer: Answer) -> Set<ListedChange>? {
                 let differences = shadow.differences(from: answer)
@@ -286,7 +309,7 @@ import Testing
     }
 
     private func play(_ case: Case, _ people: [pid_t], _ isPassing: Bool) throws -> (Answer, Shadow) {
-        if `case`.kind == .whole {
+        if `case`.kind == .whole || `case`.kind == .ofTrees {
             let play = try ShadowPlay(people, isPassing: isPassing)
             for step in ShadowStep.steps(`case`.steps) { try play.perform(step) }
             return (try play.tree.answer, play.shadow)

@@ -78,6 +78,9 @@ struct ListedCase: CustomStringConvertible {
             .hasReturned, "0 save x; 0 move x t; 0 wait; 0 move t x; 1 save t", .history("t"),
             today: ["1.4;", "0.0;"], then: ["1.4;"]),
         ListedCase(
+            .oneOfSeveral, "0 save x; 0 link x t; 0 wait; 3 delete x; 3 delete t; 2 save x", .history("x"),
+            today: ["2.5;"], then: ["2.5;", "0.0;"]),
+        ListedCase(
             .isUnsavedCopy, "0 save x; 0 link x y; 1 saveByOrdinaryRename y; 0 unlinkAndCreate x", .history("x"),
             today: ["0.3;", "0.0;"], then: ["0.3;"]),
         ListedCase(
