@@ -32,9 +32,7 @@ extension Explanation {
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
             if let rule = notYet(winner.number) { return rule }
             if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
-            if let row = facts[winner.row], row.isContinuing, facts.vacated(before: row)?.how.isRemoval ?? false {
-                return .removedAndReplaced
-            }
+            if isOfRemoved(winner) { return .removedAndReplaced }
             for turn in turns(from: document) {
                 if winner.number.number < turn.row.number.number || hasSeen(winner.author, turn.document) {
                     return turn.change
@@ -62,7 +60,7 @@ extension Explanation {
     /// | the loser | |
     /// |---|---|
     /// | is a version that only one side has, or what such a version has replaced | by that one's rule |
-    /// | was the base of a later save, by a program that had seen it under another name | that has settled it |
+    /// | was the base of a later save that has settled it | as ``settled(_:in:)`` says |
     /// | is of a document that came back, or that stays away | the container has another one here |
     private func lostToday(_ text: String, in document: DocumentNumber, _ history: [String]) -> ListedChange? {
         for version in facts.versions(of: document) {
@@ -75,7 +73,7 @@ extension Explanation {
         }
         let isMore = history.count { $0 == text } > shadow.listing(document).count { $0 == text }
         if isMore, let rule = onlyToday(text, in: document)?.rules.first { return rule }
-        if wasSettled(text, in: document) { return .settledElsewhere }
+        if let change = settled(text, in: document) { return change }
         let returned = turns.first { $0.isBack && $0.document == document && lostSince($0).contains(text) }
         return returned?.change ?? turns(from: document).first { lostAway($0).contains(text) }?.change
     }
@@ -145,14 +143,27 @@ extension Explanation {
         author.flatMap { shadow.planning.base(of: $0, in: document) } != nil
     }
 
-    /// Whether a loser was the base of a later save, by a program that had seen it under another name.
-    private func wasSettled(_ text: String, in document: DocumentNumber) -> Bool {
-        facts.versions(of: document).contains { version in
-            guard let base = version.base, version.parents.contains(base), facts.settled.contains(base) else {
-                return false
-            }
-            return shadow.text(base) == text && wasSeen(base, elsewhereThanAs: document)
+    /// Why a loser that was the base of a later save is settled by that.
+    ///
+    /// | the program | |
+    /// |---|---|
+    /// | had seen it under another name | settles it as under its own |
+    /// | had removed the name before it renamed its file to it | works without a base today |
+    private func settled(_ text: String, in document: DocumentNumber) -> ListedChange? {
+        for version in facts.versions(of: document) {
+            guard let base = version.base, version.parents.contains(base), facts.settled.contains(base),
+                shadow.text(base) == text
+            else { continue }
+            if wasSeen(base, elsewhereThanAs: document) { return .settledElsewhere }
+            if isOfRemoved(version) { return .removedAndReplaced }
         }
+        return nil
+    }
+
+    /// Whether a version came by a rename to a name that had been removed.
+    private func isOfRemoved(_ version: VersionRow) -> Bool {
+        guard let row = facts[version.row], row.isContinuing else { return false }
+        return facts.vacated(before: row)?.how.isRemoval ?? false
     }
 
     /// Whether a version is another document's, or was seen as one.

@@ -20,6 +20,11 @@ extension Story {
             "swap d f",
             "d is f", "d: a"),
         Story(
+            "a directory that another one is renamed over is deleted",
+            setup: "mkdir d; mkdir n",
+            "mv d n",
+            "d: -", "deleted: n "),
+        Story(
             "a document that was purged does not come back with its name, though a copy began with it",
             "ln f g; save t; mv t f; rm f; purge f; save f",
             "f is new", "f: c", "history f: c"),

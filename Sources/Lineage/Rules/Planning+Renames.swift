@@ -49,9 +49,12 @@ extension Planning {
         guardUnseenWriters(of: file)
     }
 
-    /// A directory's identity goes with its rename: one row for each of the two places, whatever is in it.
+    /// A directory's identity goes with its rename: one row for each of the two places, whatever is in it. An empty
+    /// directory that it replaces is deleted.
     private mutating func renameDirectory(_ source: NameRow, to: PlaceNumber, by actor: ActorNumber) {
+        let target = facts.occupant(of: to)
         pass(.rename(from: source.place, to: to))
+        if target != nil { record(.row(row(to, nil, .removed, by: actor))) }
         var gone = row(source.place, nil, .movedAway(to: nil), by: actor)
         var come = row(to, source.file, .moved, by: actor)
         gone.how = .movedAway(to: come.number)

@@ -221,6 +221,11 @@ import Testing
             changes: [.oneOfSeveral], said: [.history("x", ["0.2;"])],
             faults: [.history("x", []), .history("x", ["0.0;"]), .nothingDeleted, .deleted("t", ["0.0;", "0.0;"])]),
         Case(
+            description: "a loser's program removes the name, and renames its next save to it",
+            steps: "0 saveByRename y; 1 save y; 0 save y; 1 delete y; 1 saveByRename y",
+            changes: [.removedAndReplaced], said: [.conflicts("y", ["1.1;"])],
+            faults: [.conflicts("y", ["0.0;"]), .conflicts("y", ["1.4;"])]),
+        Case(
             description: "a program has seen another version elsewhere, and settles none",
             kind: .ofTrees,
             steps: "7 saveByRename x; 14 save x; 7 move x y; 14 saveByOrdinaryRename x; 14 load y; 7 saveByRename x; "

@@ -28,6 +28,8 @@ import Testing
         "0 save x; 0 link x y; 0 wait; 0 delete x",
         // A name that its program links and removes at once is none.
         "0 save y; 0 link y x; 0 delete x",
+        // A directory that another one is renamed over is deleted.
+        "0 makeDirectory d; 0 move d e; 0 makeDirectory d; 0 move d e",
         // A content that was kept for another document when a copy went: after a kill it brings nothing back.
         "0 save y; 3 renameAwayAndCreate y; 2 renameAwayAndKeep y; 1 kill",
     ]
