@@ -71,18 +71,23 @@ import VersionModel
         try tree.save("x", "0000000")
         let node = try tree.node("x")
         let isOver = Atomic(false)
+        let first = DispatchSemaphore(value: 0)
         let changes = DispatchGroup()
-        DispatchQueue.global().async(group: changes) { [container = tree.container, caller = tree.caller] in
+        changes.enter()
+        Thread.detachNewThread { [container = tree.container, caller = tree.caller] in
             var number = 0
             while !isOver.load(ordering: .relaxed) {
                 number += 1
-                try? change.perform(number, container, caller, node)
+                let isDone = (try? change.perform(number, container, caller, node)) != nil
+                if isDone { first.signal() }
             }
+            changes.leave()
         }
         defer {
             isOver.store(true, ordering: .relaxed)
             changes.wait()
         }
+        try #require(first.wait(timeout: .now() + 60) == .success, "no change was made")
         for round in 1...Workplace.count(4000) {
             let handle = try open(tree, node, O_WRONLY)
             try tree.write(String(format: "%07d", round), node, handle, at: 0)

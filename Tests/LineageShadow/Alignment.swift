@@ -1,7 +1,8 @@
 /// Two lists of versions, newest first, of which each may have what the other has not.
 ///
-/// What is in both stands in the same order; each of the others needs a rule of its own, and a place that fits the time
-/// at which it was made. Of all ways to lay them side by side, the one counts that leaves the fewest over.
+/// The versions of both lists stand in the same order. Each version of one list alone needs a rule of its own, and a
+/// place that fits the time at which it was made. Of all ways to lay them side by side, the one counts that leaves the
+/// fewest over.
 struct Alignment {
     /// By which rules a version is on one side only; nil if it must be on both.
     typealias Rules = [ListedChange]?

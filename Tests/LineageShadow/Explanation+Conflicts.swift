@@ -66,7 +66,7 @@ extension Explanation {
         for version in facts.versions(of: document) {
             guard let rule = notYet(version.number) else { continue }
             if shadow.text(version.number) == text { return rule }
-            // To the container its author may be a rival of what was there, or its winner is.
+            // In the container the version's author, or its winner's, may be a rival of the version before.
             let isRival = version.base != nil && version.base != version.parents.first
                 || facts.versions(of: document).contains { $0.loser == version.number }
             if rule == .savedFirst, isRival, version.parents.first.map(shadow.text) == text { return rule }

@@ -1,4 +1,4 @@
-// What has no name any more: entries of the deleted list, and documents that lost their name to another one.
+// Documents without a name: entries of the deleted list, and documents that lost their name to another one.
 
 import Lineage
 
@@ -88,7 +88,7 @@ extension Explanation {
                 }
             }
             found = found ?? documents.lazy.compactMap(shownByNames).first
-            // What is one document may be several today.
+            // One document of the rules may be several in the container.
             today.removeAll { found != nil && $0.allSatisfy(history.contains) }
             rules.append(found)
         }

@@ -65,14 +65,14 @@ extension Explanation {
         }
     }
 
-    /// Why the container has a content once more: the rules have not what came between.
+    /// Why the container has a content once more: the rules have no version of the bytes that came between.
     func againToday(_ index: Int, _ today: [String], in document: DocumentNumber) -> Alignment.Reason? {
         guard let equal = today[(index + 1)...].firstIndex(of: today[index]), equal > index + 1 else { return nil }
         let between = today[(index + 1)..<equal].map { onlyToday($0, in: document)?.rules }
         return between.contains(nil) ? nil : Alignment.Reason(rules: between.compactMap(\.self).flatMap(\.self))
     }
 
-    /// The container's copy began with this, since it has no version of what that is by the rules.
+    /// Why the container's copy began with an older version: the container has none of the copy's origin.
     func beginning(_ text: String, of document: DocumentNumber) -> Alignment.Reason? {
         guard let origin = facts.origin(of: document), facts.firstRow(of: document)?.isParted ?? false,
             let rule = notYet(origin), let former = facts.document(of: origin),
@@ -82,8 +82,8 @@ extension Explanation {
         return Alignment.Reason(rules: [rule], after: origin.number, before: before.number)
     }
 
-    /// Why the rules have a content once more: the container has not what came between, so it stays the same version.
-    /// After a kill the container had set that aside, and shows it somewhere.
+    /// Why the rules have a content once more: the container has no version of the bytes that came between, so the
+    /// content stays one version. After a kill the container has set those bytes aside, and shows them somewhere.
     func again(_ version: VersionNumber, in document: DocumentNumber) -> [ListedChange]? {
         guard let row = facts[version] else { return nil }
         let older = facts.history(of: document).filter { $0 < version }

@@ -132,12 +132,9 @@ public final class Shadow {
             }
             facts.apply(fact)
             if case .row(let row) = fact, row.file == nil { departures[row.number] = path(of: row.place) }
-            switch fact {
-            case .version(let version), .amend(let version):
-                if let document = facts.document(of: version) { passedOver[document]?[version.fingerprint] = nil }
-            default: break
-            }
             if case .version(let version) = fact { versions.append(version) }
+            guard let version = fact.saved, let document = facts.document(of: version) else { continue }
+            passedOver[document]?[version.fingerprint] = nil
         }
         nextNumber = max(nextNumber, facts.lastNumber + 1)
         memory = plan.memory
@@ -147,7 +144,7 @@ public final class Shadow {
     /// What was heard is forgotten: a mount is no request.
     func dropNews() { _ = ear.take() }
 
-    /// What files hold that is no version.
+    /// Notes the bytes of files that are no version, for the documents that the files are bound to.
     func noteUnsaved() {
         for file in memory.files where file.isChanged {
             let names = facts.names(of: file.id)
@@ -235,6 +232,16 @@ public final class Shadow {
         let modified = Timestamp(
             nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
         return (Array(bytes.prefix(max(0, count))), modified)
+    }
+}
+
+extension Fact {
+    /// The version that the fact makes or amends.
+    fileprivate var saved: VersionRow? {
+        switch self {
+        case .version(let version), .amend(let version): version
+        default: nil
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// What has no name any more (facts.md 5, "Deleted list").
+// Documents and directories without a name (facts.md 5, "Deleted list").
 
 import VersionModel
 

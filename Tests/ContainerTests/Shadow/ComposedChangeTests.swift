@@ -150,7 +150,7 @@ import Testing
                 .conflicts("y", [""]), .conflicts("y", ["", "y before;"]), .conflicts("y", ["x before;"]),
                 .history("y", ["", "y before;", ""]), .nameless([]),
             ]),
-        // Nobody is a rival of itself.
+        // A program is no rival of itself.
         Case(
             description: "the same, of one program", kind: .interleaved,
             steps: "0 openTruncating t; 0 rename x t; 0 openTruncating t; 0 rename t x", changes: [.backFromOver],
