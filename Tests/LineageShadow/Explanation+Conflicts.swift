@@ -64,11 +64,16 @@ extension Explanation {
     /// | is of a document that came back, or that stays away | the container has another one here |
     private func lostToday(_ text: String, in document: DocumentNumber, _ history: [String]) -> ListedChange? {
         for version in facts.versions(of: document) {
-            guard let rule = notYet(version.number) else { continue }
-            if shadow.text(version.number) == text { return rule }
-            // In the container the version's author, or its winner's, may be a rival of the version before.
+            let isUnfinished = shadow.unfinished.contains(version.number)
+            guard let rule = notYet(version.number) ?? (isUnfinished ? .savedFirst : nil) else { continue }
+            if shadow.text(version.number) == text, !isHeld(version.number, by: document) { return rule }
+            // In the container the version's author, or that of the next one, may be a rival of the version before.
             let isRival = version.base != nil && version.base != version.parents.first
-                || facts.versions(of: document).contains { $0.loser == version.number }
+                || facts.versions(of: document).contains { next in
+                    next.loser == version.number
+                        || next.parents.first == version.number && next.base == version.number
+                            && next.author != version.author
+                }
             if rule == .savedFirst, isRival, version.parents.first.map(shadow.text) == text { return rule }
         }
         let isMore = history.count { $0 == text } > shadow.listing(document).count { $0 == text }

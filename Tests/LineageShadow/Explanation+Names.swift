@@ -22,7 +22,8 @@ extension Explanation {
             let versions = facts.listing(of: other, before: turn.row)
             if let version = versions.last(where: { shadow.text($0) == text }) {
                 // A file that had lost its name before may have been saved since.
-                let after = max(turn.row.number.number, version.number)
+                let isInPlace = turn.change == .backFromOver && other == turn.arrived && notYet(version) == nil
+                let after = isInPlace ? version.number + 1 : max(turn.row.number.number, version.number)
                 return Alignment.Reason(rules: [turn.change], after: after, before: version.number)
             }
             if var reason = onlyToday(text, in: other) {

@@ -58,18 +58,21 @@ struct Explanation {
         }
     }
 
-    /// When a version came to a name, if it is a version of the container's document only since then: of a file that
-    /// came to a name which has another document, or that holds what this one was.
+    /// When a version came to the container's document, if it is one of that only since then: of a file that came to a
+    /// name which has another document, or that holds what this one was; or of one that came over another document, and
+    /// has gone back.
     private func arrival(_ version: VersionNumber, in document: DocumentNumber) -> UInt64? {
-        let turn = turns.last { turn in
-            guard let arrived = turn.arrived, (turn.isBack ? turn.document : arrived) == document else { return false }
+        for turn in turns.reversed() {
+            guard let arrived = turn.arrived, (turn.isBack ? turn.document : arrived) == document else { continue }
             func last(_ document: DocumentNumber) -> VersionNumber? {
-                facts.listing(of: document).first { $0.number < turn.row.number.number }
+                facts.listing(of: document).first { $0.number < turn.row.number.number && facts[$0]?.beside == .no }
             }
-            let held = last(arrived).flatMap(facts.fingerprint)
-            return last(document) == version && facts.fingerprint(version) == held
+            guard last(document) == version, let held = last(arrived),
+                facts.fingerprint(version) == facts.fingerprint(held)
+            else { continue }
+            return turn.change == .backFromOver ? held.number : turn.row.number.number
         }
-        return turn?.row.number.number
+        return nil
     }
 
     /// What both have, and the container later: what the rules save before a call, it may save at the close.
@@ -78,12 +81,17 @@ struct Explanation {
     ) -> [String: Alignment.Reason] {
         var moved: [String: Alignment.Reason] = [:]
         for version in then {
-            let rule = onlyThen(version, in: document)
-            guard let rule = rule ?? (isHeld(version, by: document) ? nil : notYet(version)) else { continue }
+            let rule = onlyThen(version, in: document) ?? (isHeld(version, by: document) ? nil : notYet(version))
+            let late = rule.map { Alignment.Reason(rules: [$0], before: version.number) }
+            let close = shadow.finished[version].flatMap { $0.upperBound > version.number ? $0 : nil }
+            let amended = close.map {
+                Alignment.Reason(rules: [.amendsArrival], after: $0.upperBound + 1, before: $0.lowerBound)
+            }
+            guard let reason = late ?? amended else { continue }
             let text = shadow.text(version)
             let (here, there) = (today.count { $0 == text }, then.count { shadow.text($0) == text })
             guard onlyThen(version) == nil ? here == there : here <= there else { continue }
-            moved[text] = Alignment.Reason(rules: [rule], before: version.number)
+            moved[text] = reason
         }
         return moved
     }

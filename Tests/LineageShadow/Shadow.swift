@@ -25,7 +25,10 @@ public final class Shadow {
     var shared: Set<VersionNumber> = []
     /// Versions of what no close has saved, made before a call that could take it away.
     var unfinished: Set<VersionNumber> = []
-    /// Those of them that their handle's close has acknowledged since, unchanged, and the handle's program.
+    /// Those of them that a close has amended since. The numbers are those of the last fact before that, and before
+    /// the close of the handle itself.
+    var finished: [VersionNumber: ClosedRange<UInt64>] = [:]
+    /// Unfinished ones that their handle's close has acknowledged since, unchanged, and the handle's program.
     var acknowledged: [VersionNumber: ActorNumber] = [:]
     /// Versions of closes by handles whose writes come unseen, so that they may have written.
     var savedUnseen: Set<VersionNumber> = []
@@ -95,18 +98,24 @@ public final class Shadow {
         noteUnsaved()
         let isShared = isSharedClose(event)
         let isUnseen =
-            if case .close(let number) = event { memory[number].map { $0.isUnseen && !$0.isDirty } ?? false } else {
+            if case .close(let number) = event { memory[number].map({ $0.isUnseen && !$0.isDirty }) ?? false } else {
                 false
             }
         for case .amend(let version) in plan.facts {
             if event.isClose {
                 amendedFirst.remove(version.number)
-                unfinished.remove(version.number)
+                let last = facts.lastNumber
+                if isAtName(version.number, of: version.file), unfinished.remove(version.number) != nil {
+                    finished[version.number] = last...last
+                }
                 if isShared { shared.insert(version.number) }
             } else {
                 amendedFirst.insert(version.number)
                 acknowledged[version.number] = nil
             }
+        }
+        if let saved = event.closed.flatMap({ memory[$0] })?.saved, let amended = finished[saved] {
+            finished[saved] = amended.lowerBound...facts.lastNumber
         }
         if let (version, program) = acknowledges(event) {
             acknowledged[version] = program
@@ -148,7 +157,7 @@ public final class Shadow {
     func noteUnsaved() {
         for file in memory.files where file.isChanged {
             let names = facts.names(of: file.id)
-            for row in names.isEmpty ? facts.lastRow(of: file.id).map { [$0] } ?? [] : names {
+            for row in names.isEmpty ? facts.lastRow(of: file.id).map({ [$0] }) ?? [] : names {
                 let last = facts.lastNumber
                 let first = passedOver[row.document]?[file.fingerprint]?.lowerBound ?? last
                 passedOver[row.document, default: [:]][file.fingerprint] = first...last
@@ -160,11 +169,15 @@ public final class Shadow {
     /// document of the file's name, which may be a copy's by now.
     private func acknowledges(_ event: Event) -> (VersionNumber, ActorNumber)? {
         guard let handle = event.closed.flatMap({ memory[$0] }), let saved = handle.saved, unfinished.contains(saved),
-            let file = memory[handle.file], file.holds == saved, !file.isChanged
+            let file = memory[handle.file], file.holds == saved, !file.isChanged, isAtName(saved, of: file.id)
         else { return nil }
-        let documents = facts.names(of: file.id).map(\.document)
-        let isThere = documents.isEmpty || documents.contains { $0 == facts.document(of: saved) }
-        return isThere ? (saved, handle.actor) : nil
+        return (saved, handle.actor)
+    }
+
+    /// Whether a version is of a document that a file's names show, if it has any.
+    private func isAtName(_ version: VersionNumber, of file: FileID) -> Bool {
+        let documents = facts.names(of: file).map(\.document)
+        return documents.isEmpty || documents.contains { $0 == facts.document(of: version) }
     }
 
     /// Whether a handle is closed that has written inside its file, while others have that open for writing; or one is

@@ -291,6 +291,63 @@ import Testing
             changes: [.notAtEachClose],
             said: [.history("y", ["", "0.6;", "", "y before;"])],
             faults: [.history("y", ["", "", "y before;"]), .history("y", ["0.6;", "y before;"])]),
+        Case(
+            description: "a version that a rename has made, and its close after another one without a name",
+            kind: .interleaved,
+            steps: "0 openTruncating y; 0 openTruncating x; 0 rename x y; 0 write 0; 0 writeAtStart 0; 0 write 1",
+            changes: [.amendsArrival], said: [.history("y", ["0.4;", "0.5;", "y before;"])],
+            faults: [
+                .history("y", ["0.5;", "y before;"]), .history("y", ["0.4;", "y before;", "0.5;"]),
+                .history("y", ["y before;", "0.4;", "0.5;"]), .conflicts("y", ["y before;"]),
+            ]),
+        Case(
+            description: "a file goes back from over one that is written still", kind: .interleaved,
+            steps: "0 openTruncating x; 0 write 0; 0 openTruncating x; 0 rename y x; 0 writeAtStart 0; 0 close 0; "
+                + "0 rename x y",
+            changes: [.backFromOver],
+            said: [.history("y", ["0.4;", "y before;", "0.1;", "x before;"]), .nameless([])],
+            faults: [
+                .history("y", ["y before;", "0.4;", "0.1;", "x before;"]), .history("y", ["y before;", "0.1;"]),
+                .history("y", ["0.4;", "0.1;", "x before;"]), .conflicts("y", ["0.4;"]),
+            ]),
+        Case(
+            description: "a release saves a document at its new name, and that stays away from its former one",
+            kind: .interleaved,
+            steps: "1 rename y t; 2 openForBoth t; 2 close 0; 1 openTruncating t; 1 write 0; 2 release 0; 0 rename x y",
+            isPassing: true, changes: [.writtenTogether],
+            said: [.history("y", ["x before;", "y before;"])],
+            faults: [
+                .history("y", ["y before;", "x before;"]), .history("y", ["y before;"]), .history("t", ["y before;"]),
+                .history("t", ["y before;", "1.4;"]), .conflicts("y", ["y before;"]),
+            ]),
+        Case(
+            description: "a program follows its parent's bytes, which are not saved yet, and not what they replaced",
+            kind: .ofTrees, steps: "0 saveByRename t; 4 saveByRename t; 2 closeAfterRename t 0",
+            changes: [.savedFirst],
+            said: [.history("t", ["2.2;", "0.2'", "4.1;", "0.0;"]), .conflicts("t", ["4.1;"])],
+            faults: [
+                .conflicts("t", ["0.0;"]), .conflicts("t", ["0.2'"]), .conflicts("t", ["0.0;", "4.1;"]),
+                .history("t", ["0.2'", "4.1;", "0.0;"]),
+            ]),
+        Case(
+            description: "a kill behind a rival save that is not finished", kind: .killed,
+            steps: "1 openTruncating y; 1 write 0; 0 openTruncating y; 0 write 0; 0 close 0; 1 write 0; "
+                + "0 openTruncating y",
+            changes: [.savedFirst],
+            said: [.history("y", ["", "0.3;1.5;", "0.3;", "1.1;", "y before;"]), .conflicts("y", ["0.3;"])],
+            faults: [
+                .conflicts("y", ["y before;"]), .conflicts("y", ["0.3;1.5;"]), .conflicts("y", ["0.3;", "y before;"]),
+                .history("y", ["", "0.3;", "0.3;1.5;", "1.1;", "y before;"]),
+            ]),
+        Case(
+            description: "a name comes back while its file is written at another one", kind: .interleaved,
+            steps: "0 openInPlace x; 0 writeAtStart 0; 0 rename x t; 0 write 0; 0 openTruncating x",
+            changes: [.savedFirst],
+            said: [.history("x", ["", "x before;"]), .history("t", ["0.1;0.3;;", "x before;"])],
+            faults: [
+                .history("x", [""]), .history("x", ["x before;"]), .history("t", ["x before;"]),
+                .history("t", ["x before;", "0.1;0.3;;"]), .conflicts("x", ["x before;"]),
+            ]),
     ]
 
     @Test("by all rules, and by no other", arguments: cases, [true, false])
