@@ -22,6 +22,7 @@ extension Explanation {
     ///
     /// | the winner's author | |
     /// |---|---|
+    /// | had seen nothing of the document but such versions | by that of its base |
     /// | knows the loser's document from before it had its name | has seen it elsewhere |
     /// | has renamed its file to a name that it had removed | has removed and replaced it |
     /// | had not come here yet, or has seen the document that stays away | the container has that one here |
@@ -31,6 +32,7 @@ extension Explanation {
         if let rule = notYet(loser) { return rule }
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
             if let rule = notYet(winner.number) { return rule }
+            if let base = winner.base, let rule = notYet(base), !hasSeenOther(winner, in: document) { return rule }
             if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
             if isOfRemoved(winner) { return .removedAndReplaced }
             for turn in turns(from: document) {
@@ -142,6 +144,16 @@ extension Explanation {
     /// Where a document came to a name from which another one stays away.
     private func turns(from document: DocumentNumber) -> [Turn] {
         turns.filter { !$0.isBack && $0.row.document == document }
+    }
+
+    /// Whether the author of a version had seen one of the document that the container has, too.
+    private func hasSeenOther(_ version: VersionRow, in document: DocumentNumber) -> Bool {
+        guard let author = version.author else { return false }
+        let history = facts.history(of: document).filter { $0 < version.number && notYet($0) == nil }
+        return shadow.observations.contains { observation in
+            let isOwn = observation.actor == author || shadow.kin.lineage(of: observation.actor).contains(author)
+            return isOwn && observation.version.map(history.contains) ?? false
+        }
     }
 
     private func hasSeen(_ author: ActorNumber?, _ document: DocumentNumber) -> Bool {

@@ -18,7 +18,7 @@ extension Explanation {
         if shadow.settled.contains(version), row.fingerprint.isEmpty { return .settledEmpty }
         if row.beside != .no || isSavedWithoutName(row) { return .savedWithoutName }
         if let document = facts.document(of: row), isHeld(version, by: document) { return nil }
-        if shadow.unfinished.contains(version), shadow.acknowledged[version] == nil { return .savedFirst }
+        if shadow.isUnfinished(version) { return .savedFirst }
         return shadow.shared.contains(version) ? .writtenTogether : nil
     }
 
@@ -37,9 +37,12 @@ extension Explanation {
 
     /// Whether a file without a name was saved, and the container has no version of that, or only the deleted content.
     private func isSavedWithoutName(_ version: VersionRow) -> Bool {
-        guard let row = facts[version.row], let departure = facts.departure(of: row),
-            departure.number.number < version.number.number
-        else { return false }
+        guard let row = facts[version.row], let departure = facts.departure(of: row) else { return false }
+        // The call that has removed the name has made the version, and the close came later.
+        let isOfRemoval = departure.how.isRemoval && shadow.acknowledged[version.number] != nil
+        guard departure.number.number < version.number.number || isOfRemoval && !facts.hasName(row.document) else {
+            return false
+        }
         return version.fingerprint.isEmpty || shadow.settled.contains(version.number)
             || facts.versions(of: row.document).first?.number == version.number
     }

@@ -81,17 +81,15 @@ struct Explanation {
     ) -> [String: Alignment.Reason] {
         var moved: [String: Alignment.Reason] = [:]
         for version in then {
-            let rule = onlyThen(version, in: document) ?? (isHeld(version, by: document) ? nil : notYet(version))
-            let late = rule.map { Alignment.Reason(rules: [$0], before: version.number) }
-            let close = shadow.finished[version].flatMap { $0.upperBound > version.number ? $0 : nil }
-            let amended = close.map {
-                Alignment.Reason(rules: [.amendsArrival], after: $0.upperBound + 1, before: $0.lowerBound)
-            }
-            guard let reason = late ?? amended else { continue }
+            let rule = onlyThen(version, in: document)
+            guard let rule = rule ?? (isHeld(version, by: document) ? nil : notYet(version)) else { continue }
             let text = shadow.text(version)
             let (here, there) = (today.count { $0 == text }, then.count { shadow.text($0) == text })
             guard onlyThen(version) == nil ? here == there : here <= there else { continue }
-            moved[text] = reason
+            // What a file without a name holds may be one as soon as the name is there again.
+            let lost = rule == .savedWithoutName ? facts[version].flatMap { facts[$0.row] } : nil
+            let departure = lost.flatMap { facts.departure(of: $0) }?.number.number
+            moved[text] = Alignment.Reason(rules: [rule], before: min(version.number, departure ?? .max))
         }
         return moved
     }
@@ -105,6 +103,8 @@ struct Explanation {
         if let rule = onlyThen(version, in: document) { return [rule] }
         if let rules = again(version, in: document) { return rules }
         if let turn = otherDocument(for: version, in: document) { return [turn.change] }
+        // The container's copy has begun without it.
+        if !hasOther, isBehindOrigin(version, in: document), shadow.isUnfinished(version) { return [.savedFirst] }
         if isHeld(version, by: document) { return nil }
         return hasOther && isBehindOrigin(version, in: document) ? [.isBehindOrigin] : nil
     }

@@ -25,10 +25,7 @@ public final class Shadow {
     var shared: Set<VersionNumber> = []
     /// Versions of what no close has saved, made before a call that could take it away.
     var unfinished: Set<VersionNumber> = []
-    /// Those of them that a close has amended since. The numbers are those of the last fact before that, and before
-    /// the close of the handle itself.
-    var finished: [VersionNumber: ClosedRange<UInt64>] = [:]
-    /// Unfinished ones that their handle's close has acknowledged since, unchanged, and the handle's program.
+    /// Those of them that their handle's close has acknowledged since, unchanged, and the handle's program.
     var acknowledged: [VersionNumber: ActorNumber] = [:]
     /// Versions of closes by handles whose writes come unseen, so that they may have written.
     var savedUnseen: Set<VersionNumber> = []
@@ -104,28 +101,24 @@ public final class Shadow {
         for case .amend(let version) in plan.facts {
             if event.isClose {
                 amendedFirst.remove(version.number)
-                let last = facts.lastNumber
-                if isAtName(version.number, of: version.file), unfinished.remove(version.number) != nil {
-                    finished[version.number] = last...last
-                }
+                if isAtName(version.number, of: version.file) { unfinished.remove(version.number) }
                 if isShared { shared.insert(version.number) }
             } else {
                 amendedFirst.insert(version.number)
                 acknowledged[version.number] = nil
             }
         }
-        if let saved = event.closed.flatMap({ memory[$0] })?.saved, let amended = finished[saved] {
-            finished[saved] = amended.lowerBound...facts.lastNumber
-        }
         if let (version, program) = acknowledges(event) {
             acknowledged[version] = program
             if isShared { shared.insert(version) }
         }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
+        let held = memory.files.filter { $0.holds.map(isUnfinished) ?? false }
         for version in record(plan) {
             if isShared { shared.insert(version.number) }
             if isUnseen { savedUnseen.insert(version.number) }
-            if event.takesAway, changed.contains(version.file) { unfinished.insert(version.number) }
+            let isSame = held.contains { $0.id == version.file && $0.fingerprint == version.fingerprint }
+            if event.takesAway, isSame || changed.contains(version.file) { unfinished.insert(version.number) }
         }
     }
 
@@ -172,6 +165,11 @@ public final class Shadow {
             let file = memory[handle.file], file.holds == saved, !file.isChanged, isAtName(saved, of: file.id)
         else { return nil }
         return (saved, handle.actor)
+    }
+
+    /// Whether a version is of what no close has saved, as yet.
+    func isUnfinished(_ version: VersionNumber) -> Bool {
+        unfinished.contains(version) && acknowledged[version] == nil
     }
 
     /// Whether a version is of a document that a file's names show, if it has any.
