@@ -19,7 +19,8 @@ struct Alignment {
         var rules: [ListedChange]
     }
 
-    var today: [Reason?]
+    /// The reasons for each: one must fit, unless both have the version.
+    var today: [[Reason]]
     var then: [Rules]
     /// The numbers of the versions of `then`, which fall.
     var numbers: [UInt64]
@@ -39,7 +40,8 @@ struct Alignment {
                     offer(ways[first + 1][second + 1], pair(first, second), 0)
                 }
                 if second < then.count { offer(ways[first][second + 1], then[second], 1) }
-                if first < today.count, let reason = today[first], fits(reason, at: second) {
+                guard first < today.count else { continue }
+                for reason in today[first] where fits(reason, at: second) {
                     offer(ways[first + 1][second], reason.rules, 1)
                 }
             }

@@ -61,7 +61,7 @@ extension Explanation {
         }
         if isLater { return Alignment.Reason(rules: [.endsWithParting]) }
         let amended = facts.versions(of: document).last { has(text, shadow.formerly[$0.number] ?? []) }?.number.number
-        if let amended { return Alignment.Reason(rules: [.amendsArrival], after: amended) }
+        if let amended { return Alignment.Reason(rules: [.amendsArrival], after: amended, before: amended) }
         let passed = shadow.passedOver[document]?.first { shadow.texts.text($0.key) == text }?.value
         return passed.map {
             Alignment.Reason(rules: [.notAtEachClose], after: $0.upperBound + 1, before: $0.lowerBound)

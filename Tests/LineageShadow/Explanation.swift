@@ -47,8 +47,10 @@ struct Explanation {
         let hasOther = !today.isEmpty || then.contains { onlyThen($0) == .settledEmpty }
         let alignment = Alignment(
             today: today.enumerated().map { index, text in
-                moved[text] ?? onlyToday(text, in: document) ?? beginning(text, of: document)
-                    ?? otherDocument(forToday: text, in: document) ?? againToday(index, today, in: document)
+                [
+                    moved[text], onlyToday(text, in: document), beginning(text, of: document),
+                    otherDocument(forToday: text, in: document), againToday(index, today, in: document),
+                ].compactMap(\.self)
             },
             then: then.map { moved[shadow.text($0)]?.rules ?? reasons(for: $0, in: document, hasOther: hasOther) },
             numbers: then.map { arrival($0, in: document) ?? $0.number })

@@ -30,7 +30,7 @@ extension ComposedChangeTests {
             description: "a version of a rename that its handle goes on with, as a loser", kind: .interleaved,
             steps: "0 openTruncating t; 0 write 0; 0 openTruncating x; 0 openToAppend x; 1 rename x t; 0 write 0; "
                 + "0 write 1",
-            isPassing: false, changes: [.amendsArrival],
+            isPassing: false, changes: [.amendsArrival, .savedFirst],
             said: [.history("t", ["0.6;", "0.1;", ""]), .conflicts("t", [""])],
             faults: [
                 .conflicts("t", ["", "0.6;"]), .conflicts("t", ["", "x before;"]), .history("t", ["0.6;", "0.1;"]),
@@ -243,6 +243,15 @@ extension ComposedChangeTests {
             faults: [
                 .history("t", ["x before;"]), .history("t", ["y before;"]), .history("x", [""]),
                 .conflicts("x", ["x before;"]),
+            ]),
+        Case(
+            description: "an emptied file that a kill leaves, and what a rename has made empty", kind: .killed,
+            steps: "0 rename y t; 0 openTruncating t; 0 close 0; 0 openTruncating x; 1 rename x t; 0 write 0; "
+                + "1 rename t y",
+            changes: [.amendsArrival, .settledEmpty], said: [.history("y", ["0.5;", "", "y before;"])],
+            faults: [
+                .history("y", ["y before;", "0.5;", ""]), .history("y", ["y before;", "", "0.5;"]),
+                .history("y", ["0.5;", ""]), .conflicts("y", ["x before;"]),
             ]),
     ]
 }
