@@ -178,12 +178,16 @@ public final class Shadow {
         return documents.isEmpty || documents.contains { $0 == facts.document(of: version) }
     }
 
-    /// Whether a handle is closed that has written inside its file, while others have that open for writing; or one is
-    /// released, until which it may have written through a duplicate.
+    /// Whether a handle is closed that has written inside its file, or has appended to one without a name, while others
+    /// have that open for writing; or one is released, until which it may have written through a duplicate.
     private func isSharedClose(_ event: Event) -> Bool {
         let handle: Handle?
         switch event {
-        case .close(let number): handle = memory[number].flatMap { $0.mode == .write ? $0 : nil }
+        case .close(let number):
+            handle = memory[number].flatMap { handle in
+                let isWithoutName = facts.names(of: handle.file).isEmpty
+                return handle.mode == .write || handle.mode == .append && isWithoutName ? handle : nil
+            }
         case .release(let number, _): handle = memory[number].flatMap { $0.isClosed && $0.mode != .read ? $0 : nil }
         default: return false
         }

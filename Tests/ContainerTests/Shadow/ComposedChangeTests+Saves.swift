@@ -253,5 +253,14 @@ extension ComposedChangeTests {
                 .history("y", ["y before;", "0.5;", ""]), .history("y", ["y before;", "", "0.5;"]),
                 .history("y", ["0.5;", ""]), .conflicts("y", ["x before;"]),
             ]),
+        Case(
+            description: "programs append to a file whose name is removed and made anew", kind: .interleaved,
+            steps: "0 openToAppend x; 1 openToAppend x; 0 write 0; 0 unlink x; 0 close 0; 2 rename y x",
+            changes: [.writtenTogether],
+            said: [.history("x", ["x before;0.2;", "y before;", "x before;"])],
+            faults: [
+                .history("x", ["x before;0.2;", "x before;"]), .history("x", ["x before;0.2;", "y before;"]),
+                .history("x", ["x before;", "y before;", "x before;0.2;"]), .conflicts("x", ["y before;"]),
+            ]),
     ]
 }
