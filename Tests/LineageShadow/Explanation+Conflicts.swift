@@ -112,7 +112,7 @@ extension Explanation {
         let others = facts.versions(of: over).filter { $0.beside != .no && $0.author != renamer }.map(\.author)
         let isFollowed = facts.versions(of: turn.document).contains { version in
             version.number.number > turn.row.number.number
-                && others.contains(shadow.acknowledged[version.number] ?? version.author)
+                && others.contains(shadow.acknowledged[version.number]?.program ?? version.author)
         }
         return isFollowed ? [arrived] : []
     }

@@ -83,17 +83,26 @@ struct Explanation {
     ) -> [String: Alignment.Reason] {
         var moved: [String: Alignment.Reason] = [:]
         for version in then {
-            let rule = onlyThen(version, in: document)
-            guard let rule = rule ?? (isHeld(version, by: document) ? nil : notYet(version)) else { continue }
+            guard let reason = movedReason(version, in: document) else { continue }
             let text = shadow.text(version)
             let (here, there) = (today.count { $0 == text }, then.count { shadow.text($0) == text })
             guard onlyThen(version) == nil ? here == there : here <= there else { continue }
-            // What a file without a name holds may be one as soon as the name is there again.
-            let lost = rule == .savedWithoutName ? facts[version].flatMap { facts[$0.row] } : nil
-            let departure = lost.flatMap { facts.departure(of: $0) }?.number.number
-            moved[text] = Alignment.Reason(rules: [rule], before: min(version.number, departure ?? .max))
+            moved[text] = reason
         }
         return moved
+    }
+
+    private func movedReason(_ version: VersionNumber, in document: DocumentNumber) -> Alignment.Reason? {
+        let isHeld = isHeld(version, by: document)
+        guard let rule = onlyThen(version, in: document) ?? (isHeld ? nil : notYet(version)) else {
+            // What a name shows is a version of both: in the container since the close at the latest.
+            guard isHeld, let close = shadow.acknowledged[version]?.last, close > version.number else { return nil }
+            return Alignment.Reason(rules: [.savedFirst], after: close + 1, before: version.number)
+        }
+        // What a file without a name holds may be one as soon as the name is there again.
+        let lost = rule == .savedWithoutName ? facts[version].flatMap { facts[$0.row] } : nil
+        let departure = lost.flatMap { facts.departure(of: $0) }?.number.number
+        return Alignment.Reason(rules: [rule], before: min(version.number, departure ?? .max))
     }
 
     /// Why the rules have a version of a document that the container does not show there.

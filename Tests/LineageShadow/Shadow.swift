@@ -25,8 +25,16 @@ public final class Shadow {
     var shared: Set<VersionNumber> = []
     /// Versions of what no close has saved, made before a call that could take it away.
     var unfinished: Set<VersionNumber> = []
-    /// Those of them that their handle's close has acknowledged since, unchanged, and the handle's program.
-    var acknowledged: [VersionNumber: ActorNumber] = [:]
+    /// Those of them that their handle's close has acknowledged since, unchanged.
+    var acknowledged: [VersionNumber: Acknowledgment] = [:]
+
+    struct Acknowledgment {
+        /// The handle's program.
+        var program: ActorNumber
+        /// The number of the last fact before the close.
+        var last: UInt64
+    }
+
     /// Versions of closes by handles whose writes come unseen, so that they may have written.
     var savedUnseen: Set<VersionNumber> = []
     /// What documents' files held that no version has by the rules, because no close has acknowledged it. The numbers
@@ -109,7 +117,7 @@ public final class Shadow {
             }
         }
         if let (version, program) = acknowledges(event) {
-            acknowledged[version] = program
+            acknowledged[version] = Acknowledgment(program: program, last: facts.lastNumber)
             if isShared { shared.insert(version) }
         }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))

@@ -262,5 +262,17 @@ extension ComposedChangeTests {
                 .history("x", ["x before;0.2;", "x before;"]), .history("x", ["x before;0.2;", "y before;"]),
                 .history("x", ["x before;", "y before;", "x before;0.2;"]), .conflicts("x", ["y before;"]),
             ]),
+        Case(
+            description: "a version of a rename, and its close behind that of a file without a name",
+            kind: .interleaved,
+            steps: "1 rename y x; 0 openTruncating x; 1 unlink x; 0 openTruncating x; 0 write 1; 1 rename x y; "
+                + "0 write 1",
+            changes: [.savedFirst, .cameBack],
+            said: [.history("y", ["", "0.4;0.6;", "y before;", "x before;"]), .nameless([])],
+            faults: [
+                .history("y", ["", "y before;", "0.4;0.6;", "x before;"]),
+                .history("y", ["y before;", "", "0.4;0.6;", "x before;"]), .history("y", ["0.4;0.6;", "y before;"]),
+                .conflicts("y", ["x before;"]),
+            ]),
     ]
 }
