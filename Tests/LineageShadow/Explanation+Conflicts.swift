@@ -66,6 +66,9 @@ extension Explanation {
     /// | is of a document that came back, or that stays away | the container has another one here |
     private func lostToday(_ text: String, in document: DocumentNumber, _ history: [String]) -> ListedChange? {
         for version in facts.versions(of: document) {
+            // In the container it is a save of the program that closes last.
+            let isOfOther = shadow.shared[version.number]?.contains { $0 != version.author } ?? false
+            if isOfOther, version.parents.first.map(shadow.text) == text { return .writtenTogether }
             let isUnfinished = shadow.unfinished.contains(version.number)
             guard let rule = notYet(version.number) ?? (isUnfinished ? .savedFirst : nil) else { continue }
             if shadow.text(version.number) == text, !isHeld(version.number, by: document) { return rule }

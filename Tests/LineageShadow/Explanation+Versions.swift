@@ -19,7 +19,7 @@ extension Explanation {
         if row.beside != .no || isSavedWithoutName(row) { return .savedWithoutName }
         if let document = facts.document(of: row), isHeld(version, by: document) { return nil }
         if shadow.isUnfinished(version) { return .savedFirst }
-        return shadow.shared.contains(version) ? .writtenTogether : nil
+        return shadow.shared[version] != nil ? .writtenTogether : nil
     }
 
     /// By which rule the container may have a version not at all, or only since the close that acknowledges it.

@@ -95,8 +95,12 @@ struct Explanation {
     private func movedReason(_ version: VersionNumber, in document: DocumentNumber) -> Alignment.Reason? {
         let isHeld = isHeld(version, by: document)
         guard let rule = onlyThen(version, in: document) ?? (isHeld ? nil : notYet(version)) else {
-            // What a name shows is a version of both: in the container since the close at the latest.
-            guard isHeld, let close = shadow.acknowledged[version]?.last, close > version.number else { return nil }
+            // What a name shows is a version of both: in the container since the last close.
+            guard isHeld else { return nil }
+            if shadow.shared[version] != nil {
+                return Alignment.Reason(rules: [.writtenTogether], before: version.number)
+            }
+            guard let close = shadow.acknowledged[version]?.last, close > version.number else { return nil }
             return Alignment.Reason(rules: [.savedFirst], after: close + 1, before: version.number)
         }
         // What a file without a name holds may be one as soon as the name is there again.

@@ -21,8 +21,8 @@ public final class Shadow {
     var nextNumber: UInt64 = 1
     /// The paths at which names went: what the deleted list shows.
     var departures: [RowNumber: String] = [:]
-    /// Versions of closes in place, while others had the file open.
-    var shared: Set<VersionNumber> = []
+    /// Versions of closes in place, and the programs that had the file open then.
+    var shared: [VersionNumber: [ActorNumber]] = [:]
     /// Versions of what no close has saved, made before a call that could take it away.
     var unfinished: Set<VersionNumber> = []
     /// Those of them that their handle's close has acknowledged since, unchanged.
@@ -101,7 +101,7 @@ public final class Shadow {
         let scene = Scene(facts: facts, memory: memory, now: now(), nextNumber: nextNumber, kin: kin)
         let plan = Planning.plan(event, in: scene)
         noteUnsaved()
-        let isShared = isSharedClose(event)
+        let sharers = sharers(of: event)
         let isUnseen =
             if case .close(let number) = event { memory[number].map({ $0.isUnseen && !$0.isDirty }) ?? false } else {
                 false
@@ -110,7 +110,7 @@ public final class Shadow {
             if event.isClose {
                 amendedFirst.remove(version.number)
                 if isAtName(version.number, of: version.file) { unfinished.remove(version.number) }
-                if isShared { shared.insert(version.number) }
+                if !sharers.isEmpty { shared[version.number] = sharers }
             } else {
                 amendedFirst.insert(version.number)
                 acknowledged[version.number] = nil
@@ -118,12 +118,12 @@ public final class Shadow {
         }
         if let (version, program) = acknowledges(event) {
             acknowledged[version] = Acknowledgment(program: program, last: facts.lastNumber)
-            if isShared { shared.insert(version) }
+            if !sharers.isEmpty { shared[version] = sharers }
         }
         let changed = Set(memory.files.filter(\.isChanged).map(\.id))
         let held = memory.files.filter { $0.holds.map(isUnfinished) ?? false }
         for version in record(plan) {
-            if isShared { shared.insert(version.number) }
+            if !sharers.isEmpty { shared[version.number] = sharers }
             if isUnseen { savedUnseen.insert(version.number) }
             let isSame = held.contains { $0.id == version.file && $0.fingerprint == version.fingerprint }
             if event.takesAway, isSame || changed.contains(version.file) { unfinished.insert(version.number) }
@@ -186,9 +186,10 @@ public final class Shadow {
         return documents.isEmpty || documents.contains { $0 == facts.document(of: version) }
     }
 
-    /// Whether a handle is closed that has written inside its file, or has appended to one without a name, while others
-    /// have that open for writing; or one is released, until which it may have written through a duplicate.
-    private func isSharedClose(_ event: Event) -> Bool {
+    /// The programs that have a file open for writing while a handle is closed that has written inside it, or has
+    /// appended to it where it has no name; or while one is released, until which it may have written through a
+    /// duplicate.
+    private func sharers(of event: Event) -> [ActorNumber] {
         let handle: Handle?
         switch event {
         case .close(let number):
@@ -197,12 +198,15 @@ public final class Shadow {
                 return handle.mode == .write || handle.mode == .append && isWithoutName ? handle : nil
             }
         case .release(let number, _): handle = memory[number].flatMap { $0.isClosed && $0.mode != .read ? $0 : nil }
-        default: return false
+        default: return []
         }
         guard let handle, let file = memory[handle.file], !file.fingerprint.isEmpty || handle.mode == .write else {
-            return false
+            return []
         }
-        return memory.handles.contains { $0.number != handle.number && $0.file == handle.file && $0.mode != .read }
+        let others = memory.handles.filter {
+            $0.number != handle.number && $0.file == handle.file && $0.mode != .read
+        }
+        return others.map(\.actor)
     }
 
     // MARK: Files

@@ -132,7 +132,7 @@ extension Shadow {
         }
         if atHome.contains(where: { savedUnseen.contains($0.number) }) { return .settledUnseen }
         if atHome.contains(where: { unfinished.contains($0.number) }) { return .savedFirst }
-        if atHome.contains(where: { shared.contains($0.number) }) { return .writtenTogether }
+        if atHome.contains(where: { shared[$0.number] != nil }) { return .writtenTogether }
         // It had lost that name by the close.
         let isLate = atHome.contains { version in
             let departure = facts[version.row].flatMap { facts.departure(of: $0) }

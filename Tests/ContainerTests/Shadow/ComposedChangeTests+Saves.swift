@@ -274,5 +274,16 @@ extension ComposedChangeTests {
                 .history("y", ["y before;", "", "0.4;0.6;", "x before;"]), .history("y", ["0.4;0.6;", "y before;"]),
                 .conflicts("y", ["x before;"]),
             ]),
+        Case(
+            description: "programs write together what is a rival of the last one to close", kind: .interleaved,
+            steps: "2 openTruncating t; 0 openForBoth y; 1 rename t x; 1 rename y x; 2 openTruncating x; 0 write 0; "
+                + "2 write 1",
+            changes: [.writtenTogether, .savedWithoutName],
+            said: [.history("x", ["0.5;", "2.6;", "y before;", "", "x before;"]), .conflicts("x", ["y before;"])],
+            faults: [
+                .conflicts("x", ["x before;", "y before;"]), .conflicts("x", ["x before;"]),
+                .history("x", ["2.6;", "y before;", "", "x before;"]),
+                .history("x", ["0.5;", "2.6;", "x before;", "", "y before;"]),
+            ]),
     ]
 }
