@@ -186,26 +186,29 @@ public final class Shadow {
         return documents.isEmpty || documents.contains { $0 == facts.document(of: version) }
     }
 
-    /// The programs that have a file open for writing while a handle is closed that has written inside it, or has
-    /// appended to it where it has no name; or while one is released, until which it may have written through a
-    /// duplicate.
+    /// The programs that have a file open for writing while a handle of it is closed that shares its save with theirs.
+    ///
+    /// | the handle | |
+    /// |---|---|
+    /// | has written inside the file | shares it |
+    /// | has appended to the file, which has no name | shares it |
+    /// | has emptied the file and written nothing | shares it: the container waits for the release |
+    /// | is released | shares it: until then it may have written through a duplicate |
     private func sharers(of event: Event) -> [ActorNumber] {
-        let handle: Handle?
-        switch event {
-        case .close(let number):
-            handle = memory[number].flatMap { handle in
-                let isWithoutName = facts.names(of: handle.file).isEmpty
-                return handle.mode == .write || handle.mode == .append && isWithoutName ? handle : nil
+        guard let number = event.closed, let handle = memory[number], let file = memory[handle.file] else { return [] }
+        let isShared =
+            if case .release = event {
+                handle.isClosed && (!file.fingerprint.isEmpty && handle.mode != .read || handle.mode == .write)
+            } else {
+                switch handle.mode {
+                case .write: true
+                case .append: !file.fingerprint.isEmpty && facts.names(of: file.id).isEmpty
+                case .replace: file.fingerprint.isEmpty
+                case .read: false
+                }
             }
-        case .release(let number, _): handle = memory[number].flatMap { $0.isClosed && $0.mode != .read ? $0 : nil }
-        default: return []
-        }
-        guard let handle, let file = memory[handle.file], !file.fingerprint.isEmpty || handle.mode == .write else {
-            return []
-        }
-        let others = memory.handles.filter {
-            $0.number != handle.number && $0.file == handle.file && $0.mode != .read
-        }
+        guard isShared else { return [] }
+        let others = memory.handles.filter { $0.number != number && $0.file == file.id && $0.mode != .read }
         return others.map(\.actor)
     }
 

@@ -285,5 +285,14 @@ extension ComposedChangeTests {
                 .history("x", ["2.6;", "y before;", "", "x before;"]),
                 .history("x", ["0.5;", "2.6;", "x before;", "", "y before;"]),
             ]),
+        Case(
+            description: "a program closes a file that it has emptied, and another handle of it writes",
+            kind: .interleaved,
+            steps: "0 unlink x; 1 openTruncating t; 1 openForBoth t; 0 rename t x; 1 close 1; 1 writeAtStart 0",
+            changes: [.writtenTogether], said: [.history("x", ["1.5;", "x before;"])],
+            faults: [
+                .history("x", ["1.5;"]), .history("x", ["x before;", "1.5;"]), .history("x", ["", "x before;"]),
+                .conflicts("x", ["1.5;"]),
+            ]),
     ]
 }
