@@ -94,7 +94,9 @@ struct Explanation {
 
     private func movedReason(_ version: VersionNumber, in document: DocumentNumber) -> Alignment.Reason? {
         let isHeld = isHeld(version, by: document)
-        guard let rule = onlyThen(version, in: document) ?? (isHeld ? nil : notYet(version)) else {
+        // What a call has amended before a close, that close may save as a version of its own.
+        let amended = shadow.amendedFirst.contains(version) ? ListedChange.amendsArrival : nil
+        guard let rule = onlyThen(version, in: document) ?? (isHeld ? nil : notYet(version) ?? amended) else {
             // What a name shows is a version of both: in the container since the last close.
             guard isHeld else { return nil }
             if shadow.shared[version] != nil {

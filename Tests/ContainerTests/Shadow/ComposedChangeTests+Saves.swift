@@ -294,5 +294,15 @@ extension ComposedChangeTests {
                 .history("x", ["1.5;"]), .history("x", ["x before;", "1.5;"]), .history("x", ["", "x before;"]),
                 .conflicts("x", ["1.5;"]),
             ]),
+        Case(
+            description: "a rename over what a program has appended to its own version", kind: .interleaved,
+            steps: "0 openToAppend x; 0 write 0; 0 close 0; 0 openToAppend x; 0 release 0; 0 write 0; 0 rename y x",
+            changes: [.amendsArrival],
+            said: [.history("x", ["x before;0.1;0.5;", "y before;", "x before;0.1;", "x before;"])],
+            faults: [
+                .history("x", ["y before;", "x before;0.1;", "x before;"]),
+                .history("x", ["x before;0.1;0.5;", "x before;", "y before;", "x before;0.1;"]),
+                .history("x", ["x before;0.1;0.5;", "x before;0.1;", "x before;"]), .conflicts("x", ["x before;"]),
+            ]),
     ]
 }
