@@ -103,11 +103,7 @@ final class InterleavedPlay {
         }
         problems += try tree.findings()
         let texts = try tree.texts()
-        let deleted = "\(tree.path)/.versionsfs/deleted"
-        let entries = FileManager.default.enumerator(atPath: deleted)?.compactMap { $0 as? String } ?? []
-        let all = texts + entries.map {
-            (try? String(contentsOfFile: "\(deleted)/\($0)", encoding: .utf8)) ?? ""
-        }
+        let all = texts + tree.deletedTexts()
         for (inode, content, step) in saved where !content.isEmpty {
             let text = String(decoding: content, as: UTF8.self)
             if !all.contains(where: { $0 == text || inode.isAppendedTo && $0.hasPrefix(text) }) {

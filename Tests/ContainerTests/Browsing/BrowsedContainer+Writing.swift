@@ -76,6 +76,13 @@ extension BrowsedContainer {
         }
     }
 
+    /// What the files of the deleted area hold.
+    func deletedTexts() -> [String] {
+        let deleted = "\(path)/.versionsfs/deleted"
+        let entries = FileManager.default.enumerator(atPath: deleted)?.compactMap { $0 as? String } ?? []
+        return entries.map { (try? String(contentsOfFile: "\(deleted)/\($0)", encoding: .utf8)) ?? "" }
+    }
+
     func findings() throws -> [String] {
         // What is younger than five seconds is not looked at.
         clock.advance(seconds: 10)

@@ -14,6 +14,16 @@ import Testing
         case same
         case listed(Set<ListedChange>)
         case different([String])
+        /// A content that was saved is in no version, or a file holds what no program has written: never meant.
+        case lost([String])
+
+        /// What fails.
+        var texts: [String]? {
+            switch self {
+            case .same, .listed: nil
+            case .different(let texts), .lost(let texts): texts
+            }
+        }
     }
 
     /// Orders in which the rivals must be the same.
@@ -35,7 +45,7 @@ import Testing
     func foundBefore(steps: String, isPassing: Bool) throws {
         try withPeople { people in
             let outcome = try outcome(of: InterleavedStep.steps(steps), people, isPassing)
-            if case .different(let texts) = outcome { Issue.record("\(texts.joined(separator: "\n"))") }
+            if let texts = outcome.texts { Issue.record("\(texts.joined(separator: "\n"))") }
         }
     }
 
@@ -54,7 +64,7 @@ import Testing
     func killedBefore(steps: String, isPassing: Bool) throws {
         try withPeople { people in
             let outcome = try outcome(of: InterleavedStep.steps(steps), people, isPassing, true)
-            if case .different(let texts) = outcome { Issue.record("\(texts.joined(separator: "\n"))") }
+            if let texts = outcome.texts { Issue.record("\(texts.joined(separator: "\n"))") }
         }
     }
 
@@ -77,12 +87,13 @@ import Testing
             for round in 0..<rounds {
                 var dice = SeededGenerator(seed: seed &+ UInt64(round))
                 let steps = InterleavedStep.draw(using: &dice)
-                switch try outcome(of: steps, people, isPassing, isKilled) {
-                case .same: continue
-                case .listed(let changes): for change in changes { listed[change, default: 0] += 1 }
-                case .different(let all):
+                let outcome = try outcome(of: steps, people, isPassing, isKilled)
+                if case .listed(let changes) = outcome { for change in changes { listed[change, default: 0] += 1 } }
+                if let all = outcome.texts {
+                    var isShortened = !ShadowTests.goesOn
+                    if case .lost = outcome { isShortened = false }
                     let (steps, texts) =
-                        ShadowTests.goesOn ? (steps, all) : try shortest(steps, people, isPassing, isKilled)
+                        isShortened ? try shortest(steps, people, isPassing, isKilled) : (steps, all)
                     Issue.record(
                         """
                         seed \(seed), round \(round), passthrough \(isPassing):
@@ -102,13 +113,17 @@ import Testing
         of steps: [InterleavedStep], _ people: [pid_t], _ isPassing: Bool, _ isKilled: Bool = false
     ) throws -> Outcome {
         let last = try compare(steps, people, isPassing, isKilled)
-        if case .same = last { return .same }
+        switch last {
+        case .same, .lost: return last
+        case .listed, .different: break
+        }
         for count in 0..<steps.count {
             let outcome = try compare(Array(steps.prefix(count)), people, isPassing, isKilled)
             switch outcome {
             case .same: continue
             case .listed: return outcome
             case .different(let texts): return .different(["behind \(count) steps:"] + texts)
+            case .lost(let texts): return .lost(["behind \(count) steps:"] + texts)
             }
         }
         return last
@@ -119,7 +134,7 @@ import Testing
     ) throws -> Outcome {
         let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
         let problems = try play.problems(after: steps, isKilled: isKilled)
-        if !problems.isEmpty { return .different(problems) }
+        if !problems.isEmpty { return .lost(problems) }
         let shadow = try #require(play.shadow)
         let today = try play.tree.answer
         let differences = shadow.differences(from: today)

@@ -52,6 +52,15 @@ import Testing
         }
     }
 
+    @Test("what closes acknowledge is noted", arguments: [true, false])
+    func noted(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            for step in ShadowStep.steps("0 save x; 1 append x; 2 saveByRename x") { try play.perform(step) }
+            #expect(play.saved == ["0.0;", "0.0;1.1;", "2.2;"])
+        }
+    }
+
     @Test("a content that was closed, of a version that a rename had made", arguments: [true, false])
     func afterArrival(isPassing: Bool) throws {
         try withPeople { people in

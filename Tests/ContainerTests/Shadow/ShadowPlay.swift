@@ -18,8 +18,17 @@ enum ShadowOutcome {
     /// Both differ as rows of facts.md 8 have it. What follows would only follow from that.
     case listed(Set<ListedChange>)
     case different([Difference], after: ShadowStep)
+    /// A content that a close has acknowledged is in no version of one side: never meant.
+    case lost([String], after: ShadowStep)
 
-    var isDifferent: Bool { if case .different = self { true } else { false } }
+    /// What fails.
+    var texts: [String]? {
+        switch self {
+        case .same, .listed: nil
+        case .different(let differences, let step): ["after \(step):"] + differences.map { "\($0)" }
+        case .lost(let texts, let step): ["after \(step):"] + texts
+        }
+    }
 }
 
 final class ShadowPlay: OperationTesting {
@@ -28,6 +37,8 @@ final class ShadowPlay: OperationTesting {
     let callers: [Caller]
     private let ear = Ear()
     private let isPassing: Bool
+    /// What closes have acknowledged.
+    private(set) var saved: Set<String> = []
 
     init(_ processes: [pid_t], isPassing: Bool) throws {
         self.isPassing = isPassing
@@ -42,6 +53,8 @@ final class ShadowPlay: OperationTesting {
         for step in steps {
             // What cannot be done is passed over, so that any steps can be left out.
             do { try perform(step) } catch is Errno {} catch is OperationError {}
+            let lost = try lost
+            if !lost.isEmpty { return .lost(lost, after: step) }
             let today = try tree.answer
             let differences = shadow.differences(from: today)
             guard !differences.isEmpty else { continue }
@@ -169,7 +182,25 @@ final class ShadowPlay: OperationTesting {
         close(person, node, handle)
     }
 
+    /// What a side has in no version, though a close has acknowledged it. Appends amend: what they extend begins so.
+    private var lost: [String] {
+        get throws {
+            let texts = try tree.texts() + tree.deletedTexts()
+            let contents = shadow.contents
+            return saved.sorted().flatMap { content in
+                [(texts, "the container"), (Array(contents), "Lineage")].compactMap { all, side in
+                    all.contains { $0.hasPrefix(content) } ? nil : "in no version of \(side): \(content)"
+                }
+            }
+        }
+    }
+
     private func close(_ person: Int, _ node: UInt64, _ handle: UInt64) {
+        if let file = tree.container.serving.files[handle]?.descriptor.raw {
+            // The handle may be for writing alone.
+            let text = try? String(contentsOfFile: "/proc/self/fd/\(file)", encoding: .utf8)
+            if let text, !text.isEmpty { saved.insert(text) }
+        }
         following { tree.container.flush(callers[person], handle: handle) }
         following { tree.container.release(node: node, handle: handle) }
     }
