@@ -197,6 +197,11 @@ extension Story {
             "2: save f",
             "links: "),
         Story(
+            "a made-up name of a file that held what was purged is published with what it shows",
+            setup: "rm f; save n; restore n; ln n g; age",
+            "h=append t; repeat h; swap g t; swap g n; rm g; purge g; mv t f",
+            "f: b", "content f: b"),
+        Story(
             "a file without a name is saved: the removal of its older name was the last",
             setup: "ln f n; age",
             "h=write f; 2: rm n; rm f; 1: write h; close h; undelete f",

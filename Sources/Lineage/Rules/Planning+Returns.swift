@@ -111,13 +111,15 @@ extension Planning {
         return found
     }
 
-    /// No file holds a version that is gone: what is written to it later is a save, also of the same content.
+    /// No file holds a version that is gone: what is written to it later is a save, also of the same content. It holds
+    /// another one with these bytes, if one is there: in the file, where the lost one was, or as what its names show.
     private mutating func dropForgotten() {
         for index in memory.files.indices {
             let file = memory.files[index]
             guard let held = file.holds.flatMap({ facts[$0] }), held.isForgotten else { continue }
-            let others = facts.versions(in: file.content).filter { $0.fingerprint == held.fingerprint }
-            memory.files[index].holds = others.last?.number
+            let shown = facts.names(of: file.id).compactMap { facts.current(of: $0.document) }.compactMap { facts[$0] }
+            let others = shown + facts.versions(in: held.content) + facts.versions(in: file.content)
+            memory.files[index].holds = others.last { $0.fingerprint == held.fingerprint }?.number
         }
     }
 
