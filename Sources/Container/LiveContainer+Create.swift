@@ -112,7 +112,7 @@ extension LiveContainer {
         _ name: FileName, in parent: Node, _ requester: Requester, _ mayBeEphemeral: Bool
     ) throws(Errno) -> Bool {
         let place = Place(directory: parent.file, name: name)
-        observers.created(name, in: parent.file, by: requester)
+        noteCreated(name, in: parent.file, by: requester)
         if let tombstone = tombstones.take(at: place, now: now, isOpen: isStillOpen) {
             let isBack: Bool
             do throws(Errno) { isBack = try bringBack(names, tombstone, to: place, in: parent, requester) } catch {
@@ -186,5 +186,13 @@ extension LiveContainer {
         let reply = serve(writer: opened, isMediated: stat.hasSetID)
         let found = Found(node: node.id, attributes: attributes(stat, of: node), nameValid: Validity.none)
         return Creation(found: found, reply: reply)
+    }
+
+    /// Notes a new file, or one that is as good as new: it may be the backup of what its maker has just read.
+    func noteCreated(_ name: FileName, in directory: FileID, by requester: Requester) {
+        guard let places = observers.created(name, in: directory, by: requester), let actor = requester.actor else {
+            return
+        }
+        hear(.readForBackup(places, actor))
     }
 }

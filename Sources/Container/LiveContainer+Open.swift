@@ -69,9 +69,9 @@ extension LiveContainer {
     func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if let actor = observers.actor(thread: caller.thread) {
             let (item, places, version) = try observed(node)
-            if let version { observers.read(version, of: item, at: places, by: actor, now: now) }
+            let counts = version.map { observers.read($0, of: item, at: places, by: actor, now: now) } ?? true
             readShared(node, besides: item, by: actor)
-            hear(.read(places, actor))
+            if counts { hear(.read(places, actor)) }
         }
         serving.hasOpened(caller)
         return try serve(reader: node, flags)
@@ -190,7 +190,7 @@ extension LiveContainer {
         if writing.flags & O_TRUNC != 0 {
             if let name {
                 // As good as created: it may be the backup of what was just read.
-                observers.created(name.name, in: name.parent.file, by: writing.requester)
+                noteCreated(name.name, in: name.parent.file, by: writing.requester)
             }
             if let name { databases.captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)

@@ -105,7 +105,11 @@ final class Observers: Sendable {
 
     /// Notes an open for reading. A read that only copies the file to a backup is no observation: the backup's name was
     /// created just before (nano -B), or is created just after (vim, joe, mg; see ``created(_:in:by:)``).
-    func read(_ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp) {
+    /// - Returns: whether it is one.
+    @discardableResult
+    func read(
+        _ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp
+    ) -> Bool {
         let now = Self.now
         let counts = state.withLock { state in
             if let backup = state.backups[actor.ref], now - backup.time <= Self.backupWindowNanoseconds,
@@ -119,6 +123,7 @@ final class Observers: Sendable {
             return true
         }
         if counts { books.note(.read, of: item, version: version, by: actor, at: now) }
+        return counts
     }
 
     func saved(_ version: VersionID, of item: ItemID, by actor: FileActor?, now: Timestamp) {
@@ -140,9 +145,11 @@ final class Observers: Sendable {
     var bases: Set<VersionID> { books.read { $0.bases } }
 
     /// Notes a new file: if it is a backup of the maker's last read, that read does not count.
-    func created(_ name: FileName, in directory: FileID, by requester: Requester) {
-        guard let actor = requester.actor else { return }
-        let backedUp: ItemID? = state.withLock { state in
+    /// - Returns: the places of what was read; nil if it counts.
+    @discardableResult
+    func created(_ name: FileName, in directory: FileID, by requester: Requester) -> [Place]? {
+        guard let actor = requester.actor else { return nil }
+        let backedUp: Read? = state.withLock { state in
             // A backup that is created before it is filled: `f~`, by nano -B.
             if name.bytes.last == 126 {
                 state.backups[actor.ref] = (Place(directory: directory, name: name), Self.now)
@@ -152,9 +159,11 @@ final class Observers: Sendable {
                     $0.directory == directory && TemporaryNames.isBackup(name, of: $0.name)
                 })
             else { return nil }
-            return read.item
+            return read
         }
-        if let backedUp { books.read { $0.retractLastRead(of: backedUp, by: actor) } }
+        guard let backedUp else { return nil }
+        books.read { $0.retractLastRead(of: backedUp.item, by: actor) }
+        return backedUp.places
     }
 
     /// Notes the close of a file: its writer's later reads are not for its content.

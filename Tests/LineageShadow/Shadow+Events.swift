@@ -13,6 +13,9 @@ extension Shadow {
         case .read(let places, let actor):
             guard let place = places.first else { return }
             perform(.read(number(actor, ""), number(place)))
+        case .readForBackup(let places, let actor):
+            guard let place = places.first else { return }
+            perform(.readForBackup(number(actor, ""), number(place)))
         case .writing(let handle, let appends):
             // A handle that a program has taken O_APPEND from writes inside the file.
             guard let handle = handles[handle], let mode = memory[handle]?.mode else { return }

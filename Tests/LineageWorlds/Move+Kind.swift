@@ -29,6 +29,7 @@ extension Move {
         case .empty: 18
         case .synchronize: 19
         case .cut: 20
+        case .readForBackup: 21
         }
     }
 

@@ -19,6 +19,7 @@ import VersionModel
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
 /// | `write h start` | the same at the beginning of the file |
 /// | `empty h`, `cut h` | ftruncate(2) to nothing; to half its length |
+/// | `backup f` | what it has read there last was to copy it before a save |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it |
 /// | `undelete f`, `undelete f g` | what was deleted last at `f` comes back, or is `g` from then on |
@@ -108,6 +109,7 @@ public struct Play: Sendable {
         case "touch": return save(place, .write, nil, by: actor)
         case "truncate": return perform(.truncate(actor, place))
         case "read": return perform(.open(actor, place, .read, isUnseen: false))
+        case "backup": return perform(.readForBackup(actor, place))
         case "rm": return perform(.unlink(actor, place))
         case "restore": return restore(place, of: words.count > 2 ? self.place(words[2]) : nil, by: actor)
         case "mkdir": return perform(.makeDirectory(actor, place))

@@ -324,6 +324,18 @@ extension Story {
             "5: save g; 91111: read g; 2: save g; 91121: save g",
             "conflicts f: b", "conflicts g: e"),
         Story(
+            "a read for a backup makes the ancestors no readers",
+            "111: read f; backup f; 2: save f; 121: save f",
+            "conflicts f: "),
+        Story(
+            "nor does one of what its program has saved",
+            "111: save f; read f; backup f; 2: save f; 121: save f",
+            "conflicts f: "),
+        Story(
+            "nor do they know what it has read",
+            "1: read f; 2: save f; 111: read f; backup f; 1: save f",
+            "conflicts f: b"),
+        Story(
             "a child's save is no rival of its parent's",
             "1: read f; 111: save f; 1: save f",
             "conflicts f: "),

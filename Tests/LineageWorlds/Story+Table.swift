@@ -44,6 +44,18 @@ extension Story {
             "mv f f~; rm f~",
             "f: -", "deleted: f~ a"),
         Story(
+            "a save behind a read for a backup is a rival of what that has read",
+            "read f; 2: save f; 1: read f; backup f; save f",
+            "f: c b a", "conflicts f: b"),
+        Story(
+            "what was read before the backup is known",
+            "2: save f; 1: read f; read f; backup f; save f",
+            "f: c b a", "conflicts f: "),
+        Story(
+            "and is what its program works from",
+            "read f; read f; backup f; 2: save f; 1: save f",
+            "f: c b a", "conflicts f: b"),
+        Story(
             "a program that had it open before settles nothing",
             "1: h=append f; 2: mv f n; 1: write h; close h; 2: save f",
             "f is f", "f: c ab a", "n: ab"),

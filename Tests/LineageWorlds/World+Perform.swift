@@ -51,6 +51,7 @@ extension World {
         case .exchange(let actor, let one, let other): try perform(.exchange(actor, one, other), rules, move)
         case .link(let actor, let from, let to): try perform(.link(actor, from: from, to: to), rules, move)
         case .unlink(let actor, let place): try perform(.unlink(actor, place), rules, move)
+        case .readForBackup(let actor, let place): try perform(.readForBackup(actor, place), rules, move)
         case .truncate(let actor, let place):
             try perform(.truncate(actor, place), rules, move)
             try perform(.save(actor, place), rules, move)

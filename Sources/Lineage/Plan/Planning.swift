@@ -80,6 +80,7 @@ public struct Planning: Sendable {
         case .open(let actor, let place, let handle, let mode, let isUnseen):
             open(actor, place, handle, mode, isUnseen: isUnseen)
         case .read(let actor, let place): read(actor, place)
+        case .readForBackup(let actor, let place): readForBackup(actor, place)
         case .write(let handle): write(handle)
         case .empty(let handle): empty(handle)
         case .shorten(let handle): shorten(handle)

@@ -62,6 +62,16 @@ extension Planning {
         observe(actor, current, in: row.document, isRead: true)
     }
 
+    /// A program that copies a document before it saves it (vim with backupcopy=yes, nano -B) reads what it is about to
+    /// overwrite, and does not show it: without this rule, a save from stale content is no rival.
+    mutating func readForBackup(_ actor: ActorNumber, _ place: PlaceNumber) {
+        guard let row = facts.occupant(of: place) else { return }
+        let history = facts.history(of: row.document)
+        memory.retractRead(by: actor) { observation in
+            observation.version.map(history.contains) ?? (observation.document == row.document)
+        }
+    }
+
     /// A write that the daemon sees. An append overwrites nothing.
     mutating func write(_ number: HandleNumber) {
         guard let handle = memory[number], handle.mode != .read else { return }

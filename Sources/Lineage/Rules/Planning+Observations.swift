@@ -11,6 +11,7 @@ extension Planning {
         var observation = Observation(actor: actor, version: version, document: document, time: now)
         // It only matters to the children of its ancestors.
         observation.isRead = isRead && !kin.lineage(of: actor).isEmpty
+        observation.isByRead = isRead
         memory.observe(observation)
     }
 

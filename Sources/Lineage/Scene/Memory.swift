@@ -54,8 +54,20 @@ public struct Memory: Hashable, Sendable {
                 && $0.document == observation.document
             else { return false }
             observation.isRead = observation.isRead || $0.isRead
+            observation.hadRead = $0.isRead
             return true
         }
         observations.append(observation)
+    }
+
+    /// What a program has seen last among these was by a read that does not count.
+    mutating func retractRead(by actor: ActorNumber, where isOfDocument: (Observation) -> Bool) {
+        let last = observations.lastIndex { $0.actor == actor && isOfDocument($0) }
+        guard let last, observations[last].isByRead else { return }
+        guard let hadRead = observations[last].hadRead else {
+            observations.remove(at: last)
+            return
+        }
+        (observations[last].isRead, observations[last].isByRead) = (hadRead, false)
     }
 }

@@ -10,6 +10,10 @@ public struct Observation: Hashable, Sendable {
     public var time: Timestamp
     /// Whether it has read it, and not only saved it.
     public var isRead = false
+    /// Whether it was by a read that it was made last, and not by a save.
+    public var isByRead = false
+    /// Whether it had read the version before that; nil if it had not seen it.
+    public var hadRead: Bool?
 
     public init(actor: ActorNumber, version: VersionNumber?, document: DocumentNumber, time: Timestamp) {
         self.actor = actor

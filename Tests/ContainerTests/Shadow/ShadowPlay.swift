@@ -86,6 +86,11 @@ final class ShadowPlay: OperationTesting {
             try rename(person, name, name + "~")
             try save(person, name, text)
             if step.verb == .renameAwayAndCreate { try unlink(person, name + "~") }
+        case .copyBackupAndSave:
+            try load(person, name)
+            try save(person, name + "~", try tree.live(name))
+            try save(person, name, text)
+            try unlink(person, name + "~")
         case .closeAfterRename, .closeAfterLoad:
             let (node, handle) = try open(person, name, O_WRONLY | O_TRUNC)
             try put(person, node, handle, text, at: 0)

@@ -8,7 +8,7 @@ struct ShadowStep: WordedStep {
         case load, save, saveByRename, saveByOrdinaryRename, append, overwrite, truncate, unlinkAndCreate
         case renameAwayAndCreate, renameAwayAndKeep, closeAfterRename, closeAfterLoad, delete, move, exchange, link
         case undelete, restore, wait
-        case makeDirectory, removeDirectory, changeMode, touch
+        case makeDirectory, removeDirectory, changeMode, touch, copyBackupAndSave
         /// Of the daemon, which is mounted again.
         case kill
     }
@@ -52,12 +52,12 @@ struct ShadowStep: WordedStep {
         .load: 12, .save: 12, .saveByRename: 8, .saveByOrdinaryRename: 6, .append: 6, .overwrite: 3, .truncate: 2,
         .unlinkAndCreate: 3, .renameAwayAndCreate: 4, .renameAwayAndKeep: 3, .delete: 5, .move: 5, .exchange: 2,
         .link: 3, .undelete: 3, .restore: 2, .wait: 4, .makeDirectory: 2, .removeDirectory: 2,
-        .closeAfterRename: 3, .closeAfterLoad: 3, .changeMode: 1, .touch: 1,
+        .closeAfterRename: 3, .closeAfterLoad: 3, .changeMode: 1, .touch: 1, .copyBackupAndSave: 3,
     ]
     /// The shares of `RandomRules`.
     private static let rules: [Verb: Int] = [
         .load: 22, .save: 12, .saveByRename: 10, .saveByOrdinaryRename: 8, .append: 8, .overwrite: 4, .truncate: 2,
-        .unlinkAndCreate: 3, .renameAwayAndCreate: 5, .renameAwayAndKeep: 2, .delete: 3,
+        .unlinkAndCreate: 3, .renameAwayAndCreate: 5, .renameAwayAndKeep: 2, .copyBackupAndSave: 5, .delete: 3,
         .move: 4, .exchange: 1, .changeMode: 1, .touch: 1, .closeAfterRename: 3, .closeAfterLoad: 3,
     ]
     private static let names = ["x", "y", "t", "d/x", "d/y"]

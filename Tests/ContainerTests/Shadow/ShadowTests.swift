@@ -30,6 +30,9 @@ import Testing
         "0 save y; 0 link y x; 0 delete x",
         // A directory that another one is renamed over is deleted.
         "0 makeDirectory d; 0 move d e; 0 makeDirectory d; 0 move d e",
+        // What a program reads for a backup it does not know: its save is a rival.
+        "0 save x; 1 load x; 0 save x; 1 copyBackupAndSave x",
+        "0 save x; 1 load x; 1 copyBackupAndSave x; 2 load x; 1 copyBackupAndSave x; 2 copyBackupAndSave x",
         // A content that was kept for another document when a copy went: after a kill it brings nothing back.
         "0 save y; 3 renameAwayAndCreate y; 2 renameAwayAndKeep y; 1 kill",
     ]
