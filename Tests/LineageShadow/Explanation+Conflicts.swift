@@ -8,7 +8,7 @@ extension Explanation {
         var losers = facts.conflicts(of: document)
         let more = difference.onlyThen.map { text -> ListedChange? in
             guard let index = losers.firstIndex(where: { shadow.text($0) == text }) else { return nil }
-            return lost(losers.remove(at: index), in: document)
+            return lost(losers.remove(at: index), in: document, history)
         }
         let all = difference.onlyToday.map { lostToday($0, in: document, history) } + more
         return all.contains(nil) ? nil : all.compactMap(\.self)
@@ -28,9 +28,15 @@ extension Explanation {
     /// | had not come here yet, or has seen the document that stays away | the container has that one here |
     /// | has saved before the document stayed away from another name | the container has it there |
     /// | would be followed by a save of its program's kin, which has seen another version elsewhere | today it is |
-    private func lost(_ loser: VersionNumber, in document: DocumentNumber) -> ListedChange? {
-        if let rule = notYet(loser) { return rule }
+    private func lost(
+        _ loser: VersionNumber, in document: DocumentNumber, _ history: [String]
+    ) -> ListedChange? {
+        if let rule = onlyThen(loser) { return rule }
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
+            // The container may have made it later than what has won against it.
+            let (lost, won) = (shadow.text(loser), shadow.text(winner.number))
+            let isLater = (history.firstIndex(of: lost) ?? -1) < (history.firstIndex(of: won) ?? history.count)
+            if isLater, let rule = notYet(loser) { return rule }
             if let rule = notYet(winner.number) { return rule }
             if let base = winner.base, let rule = notYet(base), !hasSeenOther(winner, in: document) { return rule }
             if let base = winner.base, wasSeen(base, elsewhereThanAs: document) { return .seenElsewhere }
@@ -42,7 +48,12 @@ extension Explanation {
             }
         }
         if isUnsettled(loser, in: document) { return .seenElsewhere }
-        return turns.first { !$0.isBack && $0.document == document && loser.number < $0.row.number.number }?.change
+        return turns.first { turn in
+            guard !turn.isBack, turn.document == document, loser.number < turn.row.number.number else { return false }
+            // The container has the document at that name, with its conflicts.
+            let name = shadow.path(of: turn.row.place).flatMap { today.names[$0] }
+            return name.map { $0.conflicts.contains(shadow.text(loser)) } ?? true
+        }?.change
     }
 
     /// Whether a later save would settle a loser, if its program had not seen another version since: elsewhere, which

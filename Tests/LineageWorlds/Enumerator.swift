@@ -118,7 +118,8 @@ public struct Enumerator: Sendable {
                 guard !seen.contains(signature), own.insert(signature).inserted else { continue }
                 if rules.cuts {
                     do throws(Violation) {
-                        try next.checkCuts("after \(moves)", former: world.unsynchronized.count)
+                        let former = moves.contains(.age) ? 0 : world.unsynchronized.count
+                        try next.checkCuts("after \(moves)", former: former)
                     } catch {
                         let counterexample = Counterexample(moves: visited.moves + moves, violation: error)
                         share.counterexample = share.counterexample ?? counterexample

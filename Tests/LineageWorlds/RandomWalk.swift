@@ -110,7 +110,7 @@ extension World {
     /// The world after a move, with power cuts if the rules have them.
     fileprivate func afterCuts(_ move: Move, _ rules: Rules) throws(Violation) -> World {
         let world = try performing(move, rules)
-        if rules.cuts { try world.checkCuts("after \(move)", former: unsynchronized.count) }
+        if rules.cuts { try world.checkCuts("after \(move)", former: move == .age ? 0 : unsynchronized.count) }
         return world
     }
 

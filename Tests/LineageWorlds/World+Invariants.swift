@@ -17,9 +17,11 @@ extension World {
         return problems
     }
 
-    /// The same for a world that was settled: there, nothing is hidden on purpose.
+    /// The same for a world that was settled: there, no program has a file open.
     func problems(afterCrash: Bool) -> [String] {
-        contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
+        var problems = contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
+        problems += custodyProblems() + holdingProblems() + rivalProblems()
+        return problems
     }
 
     // MARK: The invariants

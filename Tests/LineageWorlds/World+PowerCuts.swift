@@ -21,7 +21,8 @@ extension World {
     /// - A content that was synchronized is kept durably before it is overwritten.
     /// - All else arrives or does not, each by itself, as far as the tree allows it.
     /// - Parameters:
-    ///   - former: how many effects were not synchronized before the last move.
+    ///   - former: how many effects were not synchronized before the last move; 0 if all are to be tried again, because
+    ///     time has gone by.
     func checkCuts(_ moment: @autoclosure () -> String, former: Int) throws(Violation) {
         guard let synchronized, !unsynchronized.isEmpty else { return }
         var left = self
@@ -34,34 +35,40 @@ extension World {
             !unsynchronized.contains { $0.withdraws(content, since: synchronized.facts) }
         }
         let places = unsynchronized.map(\.places)
-        var tried: [UInt64] = []
-        for drawn in cuts() {
-            let arrived = possible(drawn, places)
-            // What nothing of the last move is in was tried before that.
-            if tried.contains(arrived) || former > 0 && former < 64 && arrived >> UInt64(former) == 0 { continue }
-            tried.append(arrived)
+        for (index, arrived) in cuts(places).enumerated() {
+            // What nothing of the last move is in was tried before that, where all subsets are.
+            if former > 0 && former <= Self.mostEffects && arrived >> UInt64(former) == 0 { continue }
             var world = left
             world.arrive(unsynchronized, arrived, keeps: synchronized.has)
             // A second settling, which must have nothing to do, after every other one.
             try world.checkSettled(
                 [], "the power goes \(moment()), and of the last effects arrive \(arrived.words)",
-                isRepeated: tried.count % 2 == 1)
+                isRepeated: index % 2 == 0)
         }
     }
 
-    /// Which effects arrive, as bits: all subsets of a few; of more, half without some of the last ones, the others by
-    /// chance.
-    private func cuts() -> [UInt64] {
+    /// Which effects arrive, as bits, each once: all subsets of a few; of more, half without some of the last ones, the
+    /// others by chance.
+    private func cuts(_ places: [UInt64]) -> [UInt64] {
         let count = min(unsynchronized.count, 63)
         let all: UInt64 = 1 << UInt64(count) - 1
-        // With all of them, it is a kill, which is tried elsewhere.
-        if count <= Self.mostEffects { return (0..<all).map { $0 } }
-        var dice = Dice(seed: nextNumber &+ UInt64(bitPattern: ticks) << 20)
-        return (0..<UInt64(Self.mostCuts)).map { number in
-            let last = number / 2
-            if number % 2 == 0 { return all & ~(last << UInt64(count - 5)) }
-            return all & (UInt64(dice.roll(1 << 32)) << 31 ^ UInt64(dice.roll(1 << 32)))
+        var cuts: [UInt64] = []
+        func add(_ drawn: UInt64) {
+            let arrived = possible(drawn, places)
+            // With all of them, it is a kill, which is tried elsewhere.
+            if arrived != all, !cuts.contains(arrived) { cuts.append(arrived) }
         }
+        if count <= Self.mostEffects {
+            for drawn in 0..<all { add(drawn) }
+            return cuts
+        }
+        for last in 1..<UInt64(Self.mostCuts / 2) { add(all & ~(last << UInt64(count - 5))) }
+        var dice = Dice(seed: nextNumber &+ UInt64(bitPattern: ticks) << 20)
+        // Many draws come to the same, because little is possible of them.
+        for _ in 0..<(4 * Self.mostCuts) where cuts.count < Self.mostCuts {
+            add(all & (UInt64(dice.roll(1 << 32)) << 31 ^ UInt64(dice.roll(1 << 32))))
+        }
+        return cuts
     }
 
     /// Without the effects that cannot have arrived because others have not.
