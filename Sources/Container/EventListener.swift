@@ -18,7 +18,7 @@ public enum RequestEvent: Sendable {
     case served(handle: UInt64, isUnseen: Bool)
     /// A program has opened a file for reading.
     case read([Place], FileActor)
-    /// What it has read there last was to copy it for a backup.
+    /// The program's last read of that file was to copy the file for a backup.
     case readForBackup([Place], FileActor)
     /// A handle is about to write.
     case writing(handle: UInt64, appends: Bool)

@@ -105,7 +105,7 @@ final class Observers: Sendable {
 
     /// Notes an open for reading. A read that only copies the file to a backup is no observation: the backup's name was
     /// created just before (nano -B), or is created just after (vim, joe, mg; see ``created(_:in:by:)``).
-    /// - Returns: whether it is one.
+    /// - Returns: whether the read is one.
     @discardableResult
     func read(
         _ version: VersionID, of item: ItemID, at places: [Place], by actor: FileActor, now: Timestamp
@@ -145,8 +145,7 @@ final class Observers: Sendable {
     var bases: Set<VersionID> { books.read { $0.bases } }
 
     /// Notes a new file: if it is a backup of the maker's last read, that read does not count.
-    /// - Returns: the places of what was read; nil if it counts.
-    @discardableResult
+    /// - Returns: the places of the file that the maker has read for the backup; nil if its last read counts.
     func created(_ name: FileName, in directory: FileID, by requester: Requester) -> [Place]? {
         guard let actor = requester.actor else { return nil }
         let backedUp: Read? = state.withLock { state in

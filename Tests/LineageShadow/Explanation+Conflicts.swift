@@ -33,7 +33,7 @@ extension Explanation {
     ) -> ListedChange? {
         if let rule = onlyThen(loser) { return rule }
         for winner in facts.versions(of: document).reversed() where winner.loser == loser {
-            // The container may have made it later than what has won against it.
+            // The container may have made the loser later than the winner.
             let (lost, won) = (shadow.text(loser), shadow.text(winner.number))
             let isLater = (history.firstIndex(of: lost) ?? -1) < (history.firstIndex(of: won) ?? history.count)
             if isLater, let rule = notYet(loser) { return rule }

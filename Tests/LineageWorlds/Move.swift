@@ -20,7 +20,7 @@ public indirect enum Move: Hashable, Sendable {
     case link(ActorNumber, PlaceNumber, PlaceNumber)
     case unlink(ActorNumber, PlaceNumber)
     case truncate(ActorNumber, PlaceNumber)
-    /// What the program has read there was for a backup.
+    /// The program's last read at that place was for a backup.
     case readForBackup(ActorNumber, PlaceNumber)
     case makeDirectory(ActorNumber, PlaceNumber)
     case removeDirectory(ActorNumber, PlaceNumber)

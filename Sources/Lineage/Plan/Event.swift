@@ -11,7 +11,7 @@ public enum Event: Hashable, Sendable {
     case open(ActorNumber, PlaceNumber, HandleNumber, AccessMode, isUnseen: Bool)
     /// A file is opened for reading.
     case read(ActorNumber, PlaceNumber)
-    /// What the program has read last at a place was for a backup: it does not know the content by that.
+    /// The program's last read at a place was for a backup: the program does not know the content by that.
     case readForBackup(ActorNumber, PlaceNumber)
     /// A handle is about to write. For one whose writes come unseen, its first write is its opening.
     case write(HandleNumber)

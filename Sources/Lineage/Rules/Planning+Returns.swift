@@ -111,8 +111,8 @@ extension Planning {
         return found
     }
 
-    /// No file holds a version that is gone: what is written to it later is a save, also of the same content. It holds
-    /// another one with these bytes, if one is there: in the file, where the lost one was, or as what its names show.
+    /// No file holds a version that is gone: a later write to the file is a save, also of the same content. The file
+    /// holds another version with its bytes, if there is one: in the file, where the purged one was, or as its names'.
     private mutating func dropForgotten() {
         for index in memory.files.indices {
             let file = memory.files[index]

@@ -10,9 +10,9 @@ public struct Observation: Hashable, Sendable {
     public var time: Timestamp
     /// Whether it has read it, and not only saved it.
     public var isRead = false
-    /// Whether it was by a read that it was made last, and not by a save.
+    /// Whether a read has made the observation last, and not a save.
     public var isByRead = false
-    /// Whether it had read the version before that; nil if it had not seen it.
+    /// Whether the program had read the version before that; nil if the program had not seen the version.
     public var hadRead: Bool?
 
     public init(actor: ActorNumber, version: VersionNumber?, document: DocumentNumber, time: Timestamp) {

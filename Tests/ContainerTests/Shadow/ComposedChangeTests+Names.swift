@@ -1,4 +1,4 @@
-// Differences of names that have other documents, by several rules.
+// Orders in which names have other documents on both sides, by several rules.
 
 import LineageShadow
 

@@ -1,4 +1,4 @@
-// Differences of what is saved when, by several rules.
+// Orders in which both sides save a content at different times, by several rules.
 
 import LineageShadow
 
