@@ -170,8 +170,9 @@ import Testing
     }
 
     private func expectNone(_ shadow: Shadow, _ today: Answer) {
-        let change = ListedChange.explaining(shadow.differences(from: today), between: today, and: shadow)
-        #expect(change == nil)
+        let differences = shadow.differences(from: today)
+        #expect(ListedChange.explaining(differences, between: today, and: shadow) == nil)
+        #expect(ListedChange.meeting(in: differences, between: today, and: shadow) == nil)
     }
 
     /// What the container would say without a content.

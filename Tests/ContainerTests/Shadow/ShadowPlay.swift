@@ -17,6 +17,8 @@ enum ShadowOutcome {
     case same
     /// Both differ as rows of facts.md 8 have it. What follows would only follow from that.
     case listed(Set<ListedChange>)
+    /// Several of them meet, and no rule tells which part is by which.
+    case met(Set<ListedChange>, [Difference], after: ShadowStep)
     case different([Difference], after: ShadowStep)
     /// A content that a close has acknowledged is in no version of one side: never meant.
     case lost([String], after: ShadowStep)
@@ -25,7 +27,8 @@ enum ShadowOutcome {
     var texts: [String]? {
         switch self {
         case .same, .listed: nil
-        case .different(let differences, let step): ["after \(step):"] + differences.map { "\($0)" }
+        case .met(_, let differences, let step), .different(let differences, let step):
+            ["after \(step):"] + differences.map { "\($0)" }
         case .lost(let texts, let step): ["after \(step):"] + texts
         }
     }
@@ -58,8 +61,9 @@ final class ShadowPlay: OperationTesting {
             let today = try tree.answer
             let differences = shadow.differences(from: today)
             guard !differences.isEmpty else { continue }
-            let listed = ListedChange.explaining(differences, between: today, and: shadow)
-            return listed.map { .listed($0) } ?? .different(differences, after: step)
+            if let listed = ListedChange.explaining(differences, between: today, and: shadow) { return .listed(listed) }
+            let met = ListedChange.meeting(in: differences, between: today, and: shadow)
+            return met.map { .met($0, differences, after: step) } ?? .different(differences, after: step)
         }
         return .same
     }

@@ -1,0 +1,48 @@
+// Orders in which several meant changes meet are judged by their contents, their names and their rivals.
+
+import LineageShadow
+import Support
+import Testing
+
+@testable import Container
+
+@Suite(.serialized) struct MeetingTests {
+    /// An order that no case has, and what would be a fault of the container in it.
+    static let orders = [
+        // A file without a name is closed while the name's former document has gone back from over another one.
+        "0 openTruncating t; 0 rename t x; 1 rename y x; 1 openTruncating x; 0 writeAtStart 0; 1 rename x y",
+        "0 openTruncating x; 0 write 0; 1 rename y x; 1 openTruncating x; 1 writeAtStart 0; 1 rename x y; 0 write 0",
+    ]
+
+    @Test("what is judged by contents alone", arguments: orders, [true, false])
+    func judged(steps: String, isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
+            #expect(try play.problems(after: InterleavedStep.steps(steps), isKilled: false).isEmpty)
+            let (today, shadow) = (try play.tree.answer, try #require(play.shadow))
+            func met(_ change: (inout Answer) -> Void) -> Set<ListedChange>? {
+                var answer = today
+                change(&answer)
+                return ListedChange.meeting(in: shadow.differences(from: answer), between: answer, and: shadow)
+            }
+            let isMet = (asIs: met { _ in } != nil, inOtherOrder: met { $0.names["y"]?.history.reverse() } != nil)
+            #expect(isMet == (true, true))
+            // What is a fault in any order.
+            let content = met { $0.names["y"]?.content = "other" }
+            let name = met { $0.names["x"] = $0.names["y"] }
+            let rival = met { $0.names["y"]?.conflicts.append("x before;") }
+            let lost = met { $0.names["y"]?.history.removeAll { $0 == "x before;" } }
+            let invented = met { $0.names["y"]?.history.append("never written") }
+            #expect(content == nil && name == nil && rival == nil && lost == nil && invented == nil)
+        }
+    }
+
+    @Test("no such order with the usual seed, and one of 300 with another")
+    func bounds() {
+        var one = Meetings(left: Meetings.allowed(of: 300, seed: 1))
+        let allowed = (0..<2).map { one.isAllowed([.savedFirst], in: $0, of: ["a step of a test"], []) }
+        #expect(allowed == [true, false])
+        #expect(Meetings.allowed(of: 3000, seed: 1) == 10)
+        #expect(Meetings.allowed(of: 3000, seed: ShadowTests.usualSeed) == 0)
+    }
+}
