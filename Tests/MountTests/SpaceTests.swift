@@ -26,14 +26,15 @@ import Testing
         try container.must("status", container.path).text
     }
 
-    /// Fills the file system from outside the mount until nothing is left.
+    /// Fills the file system from outside the mount until nothing is left: in a moment, or the file would also take
+    /// the room that the daemon makes meanwhile.
     private func fill(_ path: String) throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Failure.call("open \(path)") }
         defer { close(file) }
-        for size in [1 << 20, 4096] {
-            let block = [UInt8](repeating: 7, count: size)
-            while write(file, block, size) > 0 {}
+        var end: off_t = 0
+        for size in stride(from: 28, through: 12, by: -4).map({ off_t(1) << $0 }) {
+            while posix_fallocate(file, end, size) == 0 { end += size }
         }
         fsync(file)
     }
