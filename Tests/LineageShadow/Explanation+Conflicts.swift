@@ -180,6 +180,7 @@ extension Explanation {
     /// |---|---|
     /// | had seen it under another name | settles it as under its own |
     /// | had removed the name before it renamed its file to it | works without a base today |
+    /// | has its bytes taken before its close | has seen a later version by then, today |
     private func settled(_ text: String, in document: DocumentNumber) -> ListedChange? {
         for version in facts.versions(of: document) {
             guard let base = version.base, version.parents.contains(base), facts.settled.contains(base),
@@ -187,6 +188,7 @@ extension Explanation {
             else { continue }
             if wasSeen(base, elsewhereThanAs: document) { return .settledElsewhere }
             if isOfRemoved(version) { return .removedAndReplaced }
+            if shadow.unfinished.contains(version.number) { return .savedFirst }
         }
         return nil
     }

@@ -180,6 +180,20 @@ extension ComposedChangeTests {
                 .history("t", ["0.2'", "4.1;", "0.0;"]),
             ]),
         Case(
+            description: "a program settles its loser before its child saves, and not behind that",
+            kind: .ofTrees,
+            steps: "9 saveByRename t; 4 closeAfterLoad t 6; 2 load t; 3 save t; 0 saveByRename t; "
+                + "3 closeAfterRename t 4",
+            changes: [.savedFirst],
+            said: [
+                .history("t", ["3.5;", "4.5'", "0.4;", "3.3;", "4.1;", "9.0;"]), .conflicts("t", ["0.4;", "3.3;"]),
+            ],
+            faults: [
+                .conflicts("t", ["0.4;", "4.1;"]), .conflicts("t", ["0.4;", "3.3;", "4.1;"]),
+                .conflicts("t", ["0.4;", "4.5'"]),
+                .history("t", ["4.5'", "0.4;", "3.3;", "4.1;", "9.0;"]),
+            ]),
+        Case(
             description: "a kill behind a rival save that is not finished", kind: .killed,
             steps: "1 openTruncating y; 1 write 0; 0 openTruncating y; 0 write 0; 0 close 0; 1 write 0; "
                 + "0 openTruncating y",
