@@ -3,6 +3,7 @@
 //     LineageWorker calls DEPTH ACTORS [STATES]   single system calls; fewer states than that are a failure
 //     LineageWorker whole DEPTH ACTORS [STATES]   whole saves and changes of names
 //     LineageWorker random ROUNDS LENGTH SEED     random moves of every kind, with power cuts
+//     LineageWorker log ROUNDS LENGTH SEED        the same, each plan once more over a log of facts
 //     LineageWorker seconds COUNT LENGTH SEED     the same for so long, on two threads
 //     LineageWorker tables                        how programs save, and the stories
 //
@@ -32,8 +33,8 @@ func enumerate(_ numbers: [UInt64], isWhole: Bool) async -> Bool {
     return true
 }
 
-func walk(_ rounds: UInt64, _ length: UInt64, _ seed: UInt64) -> (steps: Int, isRight: Bool) {
-    let outcome = RandomWalk(rounds: rounds, length: Int(clamping: length), seed: seed).run()
+func walk(_ rounds: UInt64, _ length: UInt64, _ seed: UInt64, hasLog: Bool = false) -> (steps: Int, isRight: Bool) {
+    let outcome = RandomWalk(rounds: rounds, length: Int(clamping: length), seed: seed, hasLog: hasLog).run()
     if let counterexample = outcome.counterexample { print("seed \(outcome.seed ?? 0)\n\(counterexample)") }
     return (outcome.steps, outcome.counterexample == nil)
 }
@@ -89,8 +90,8 @@ case ("calls", let numbers) where numbers.count == 2 || numbers.count == 3:
     exit(await enumerate(Array(numbers), isWhole: false) ? 0 : 1)
 case ("whole", let numbers) where numbers.count == 2 || numbers.count == 3:
     exit(await enumerate(Array(numbers), isWhole: true) ? 0 : 1)
-case ("random", let numbers) where numbers.count == 3:
-    let walked = walk(numbers[0], numbers[1], numbers[2])
+case ("random", let numbers) where numbers.count == 3, ("log", let numbers) where numbers.count == 3:
+    let walked = walk(numbers[0], numbers[1], numbers[2], hasLog: arguments.first == "log")
     print("\(walked.steps) steps")
     exit(walked.isRight ? 0 : 1)
 case ("seconds", let numbers) where numbers.count == 3:
@@ -99,6 +100,7 @@ case ("tables", _):
     exit(tables() ? 0 : 1)
 default:
     print("usage: LineageWorker calls DEPTH ACTORS [STATES] | whole DEPTH ACTORS [STATES]")
-    print("                   | random ROUNDS LENGTH SEED | seconds COUNT LENGTH SEED | tables")
+    print("                   | random ROUNDS LENGTH SEED | log ROUNDS LENGTH SEED | seconds COUNT LENGTH SEED")
+    print("                   | tables")
     exit(64)
 }

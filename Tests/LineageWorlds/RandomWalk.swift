@@ -7,11 +7,14 @@ public struct RandomWalk: Sendable {
     public var rounds: UInt64
     public var length: Int
     public var seed: UInt64
+    /// Whether plans are made over a log, too (``Rules/hasLog``).
+    public var hasLog: Bool
 
-    public init(rounds: UInt64, length: Int, seed: UInt64) {
+    public init(rounds: UInt64, length: Int, seed: UInt64, hasLog: Bool = false) {
         self.rounds = rounds
         self.length = length
         self.seed = seed
+        self.hasLog = hasLog
     }
 
     public struct Outcome: Sendable {
@@ -24,7 +27,7 @@ public struct RandomWalk: Sendable {
     public func run() -> Outcome {
         var outcome = Outcome()
         for round in 0..<rounds {
-            var walk = Walk(seed: seed &+ round)
+            var walk = Walk(seed: seed &+ round, hasLog)
             let moves = walk.moves(length)
             outcome.steps += moves.count
             guard walk.violation != nil else { continue }
@@ -40,11 +43,11 @@ public struct RandomWalk: Sendable {
 private struct Walk {
     var dice: Dice
     let actors: UInt32
-    let rules: Rules
+    private(set) var rules: Rules
     let kinds: [Int]
     var violation: Violation?
 
-    init(seed: UInt64) {
+    init(seed: UInt64, _ hasLog: Bool) {
         var dice = Dice(seed: seed)
         actors = UInt32(1 + dice.roll(3))
         let hasMadeUpNames = dice.roll(2) == 1
@@ -53,6 +56,7 @@ private struct Walk {
         rules = Rules(
             actors: actors, hasMadeUpNames: hasMadeUpNames && !powerCuts, kills: kills, powerCuts: powerCuts,
             cuts: cuts, showsAll: actors == 1)
+        rules.hasLog = hasLog
         var kinds = (0..<Move.countOfKinds).filter { _ in dice.roll(3) > 0 }
         if kinds.isEmpty { kinds = [0] }
         self.kinds = kinds

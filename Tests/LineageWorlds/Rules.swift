@@ -11,6 +11,8 @@ public struct Rules: Sendable {
     public var cuts: Bool
     /// Whether all that was saved must be shown somewhere. It is not in worlds with moves that hide (directories).
     public var showsAll: Bool
+    /// Whether each event is planned once more over a log that has all facts: the plan must be the same.
+    public var hasLog = false
 
     public init(
         actors: UInt32, hasMadeUpNames: Bool = true, kills: Bool = true, powerCuts: Bool = false, cuts: Bool = false,

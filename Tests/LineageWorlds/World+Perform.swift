@@ -121,6 +121,9 @@ extension World {
         if refusal == .given { return }
         ticks += 1
         let plan = Planning.plan(event, in: scene)
+        if rules.hasLog, Planning.plan(event, in: sceneOverLog) != plan {
+            throw Violation(problems: ["the plan over a log is another one"], moment: "\(move)", world: self)
+        }
         if refusal == .asked, let refused = plan.refusal {
             refusal = .given
             return refuse(plan, refused)

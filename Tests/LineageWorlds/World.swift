@@ -50,6 +50,12 @@ public struct World: Sendable {
 
     init() {}
 
+    /// The scene as the engine has it.
+    var sceneOverLog: Scene {
+        let facts = Facts(over: ListedFacts(facts))
+        return Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber, kin: kin)
+    }
+
     public static let root = FileID.root
 
     /// A little less than 20 s, so that no number of them meets a limit exactly.

@@ -11,44 +11,46 @@ extension Facts {
 
     /// The removals that undelete takes back: of directories, and of documents without a name whose last name was
     /// removed, and not only because its maker wanted it no more. Oldest first.
-    public func deleted() -> [Deleted] {
-        rows.compactMap { row in
-            guard row.how.isRemoval, let occupant = lastOccupant(of: row.place, before: row.number),
-                !isPurged(row, of: occupant.document)
-            else { return nil }
-            let isDeleted =
-                occupant.isDirectory ? isGone(directory: occupant) : isLastDeparture(row, of: occupant.document)
-            return isDeleted ? Deleted(departure: row, occupant: occupant) : nil
-        }
+    public func deleted() -> [Deleted] { rows.compactMap(deletion) }
+
+    /// The entry of a removal; nil if it has none.
+    public func deletion(by departure: NameRow) -> Deleted? {
+        guard departure.how.isRemoval, let occupant = lastOccupant(of: departure.place, before: departure.number),
+            !isPurged(departure, of: occupant.document)
+        else { return nil }
+        let isDeleted =
+            occupant.isDirectory ? isGone(directory: occupant) : isLastDeparture(departure, of: occupant.document)
+        return isDeleted ? Deleted(departure: departure, occupant: occupant) : nil
     }
 
     /// Names that were removed while their document had others, and that undelete gives back: the entries `link` of the
     /// deleted list, oldest first.
+    public func removedNames() -> [Deleted] { rows.compactMap(removedName) }
+
+    /// The entry of one removed name of several.
     ///
     /// | the name | |
     /// |---|---|
     /// | went because a link(2) and its unlink(2) were a rename | is none (`hidden`) |
-    /// | is the last that went of a document without a name | is the document's own entry (``deleted()``) |
+    /// | is the last that went of a document without a name | is the document's own entry (``deletion(by:)``) |
     /// | was given back, or its document has come back to it | is one no more |
     /// | was purged | is one no more |
-    public func removedNames() -> [Deleted] {
-        let entries = deleted()
-        return rows.compactMap { row in
-            guard row.how == .removed, let occupant = lastOccupant(of: row.place, before: row.number),
-                !occupant.isDirectory, !isPurged(row, of: occupant.document),
-                hadAnotherName(occupant, until: row), !hasReturned(occupant, since: row),
-                !entries.contains(where: { $0.departure.number == row.number })
-            else { return nil }
-            return Deleted(departure: row, occupant: occupant)
-        }
+    public func removedName(by departure: NameRow) -> Deleted? {
+        guard departure.how == .removed, let occupant = lastOccupant(of: departure.place, before: departure.number),
+            !occupant.isDirectory, !isPurged(departure, of: occupant.document),
+            hadAnotherName(occupant, until: departure), !hasReturned(occupant, since: departure),
+            deletion(by: departure) == nil
+        else { return nil }
+        return Deleted(departure: departure, occupant: occupant)
     }
 
     /// Whether the entry of a removal is gone for good. A document without a name is an entry again once a program has
     /// saved into it since, by the removal of its last name. No save gives another removed name back.
     func isPurged(_ removal: NameRow, of document: DocumentNumber) -> Bool {
-        guard let purged = purged.first(where: { $0.removal == removal.number }) else { return false }
+        let purge = purged.first { $0.removal == removal.number } ?? log.flatMap { $0.log.purge(of: removal.number) }
+        guard let purge else { return false }
         if hasName(document) || lastDeparture(of: document)?.number != removal.number { return true }
-        return !versions(of: document).contains { $0.number.number > purged.last }
+        return newestVersion(of: document).map { $0.number.number <= purge.last } ?? true
     }
 
     /// Whether a document is gone for good: it has no name, its last one was removed, and no entry has it any more.
@@ -56,7 +58,7 @@ extension Facts {
         guard !hasName(document), let departure = lastDeparture(of: document), isPurged(departure, of: document) else {
             return false
         }
-        return !removedNames().contains { $0.occupant.document == document }
+        return !rows(of: document).contains { self.departure(of: $0).flatMap(removedName) != nil }
     }
 
     /// Whether a document had another name at any time while it had this one.
@@ -69,16 +71,15 @@ extension Facts {
 
     /// Whether a name that was removed is there again: by undelete, wherever, or because its document came back.
     private func hasReturned(_ occupant: NameRow, since row: NameRow) -> Bool {
-        rows.contains { other in
-            let isBack = other.file != nil && other.document == occupant.document && other.place == occupant.place
-            return other.number > row.number && isBack || other.how == .undeleted && other.from == occupant.number
-        }
+        rows(of: occupant.document, after: row.number).contains { $0.place == occupant.place }
+            || successors(of: occupant.number).contains { $0.how == .undeleted }
     }
 
     private func isGone(directory occupant: NameRow) -> Bool {
-        if rows.contains(where: { $0.from == occupant.number }) { return false }
-        let next = rows.first { $0.number > occupant.number && $0.place == occupant.place && $0.file != nil }
-        return next?.file != occupant.file || next == nil
+        if !successors(of: occupant.number).isEmpty { return false }
+        var next = departure(of: occupant)
+        while let row = next, row.file == nil { next = departure(of: row) }
+        return next.map { $0.file != occupant.file } ?? true
     }
 
     private func isLastDeparture(_ row: NameRow, of document: DocumentNumber) -> Bool {

@@ -1,10 +1,11 @@
 import VersionModel
 
-/// The facts that rules read: all of them in the enumerator and after a crash, those of the files and places concerned
-/// in the engine. Everything that is not a fact is derived from them by functions (facts.md 1).
+/// The facts that rules read: those that a plan records, over those that are recorded already (``FactLog``). Everything
+/// that is not a fact is derived from them by functions (facts.md 1).
 ///
-/// Rows and versions are in the order of their numbers. Rules see few of them, so they are looked for by walking along
-/// the arrays: that needs no tables, whose order might decide something.
+/// In the enumerator and after a crash there is no log: all facts are in the arrays. A plan adds few facts to the
+/// engine's log. So the arrays are in the order of the facts' numbers, and are looked through by walking along them:
+/// that needs no tables, whose order might decide something.
 public struct Facts: Hashable, Sendable {
     public private(set) var rows: [NameRow] = []
     public private(set) var versions: [VersionRow] = []
@@ -12,51 +13,93 @@ public struct Facts: Hashable, Sendable {
     public private(set) var settled: [VersionNumber] = []
     /// The removals whose deleted entries are gone for good, in that order.
     public private(set) var purged: [Purged] = []
+    /// What is recorded already; all its numbers are smaller.
+    let log: RecordedFacts?
+    /// Versions of the log, as they were amended or forgotten since.
+    private(set) var amended: [VersionRow] = []
+    /// Rows of the log that were published since.
+    private var published: [RowNumber] = []
 
     /// A removal, and the largest number that a fact had when its entry went.
     public struct Purged: Hashable, Sendable {
         public var removal: RowNumber
         public var last: UInt64
+
+        public init(removal: RowNumber, last: UInt64) { (self.removal, self.last) = (removal, last) }
     }
 
-    public init() {}
+    public init() { log = nil }
+
+    /// - Parameter log: what is recorded already.
+    public init(over log: any FactLog) { self.log = RecordedFacts(log) }
 
     /// Records a fact. A number that is not known changes nothing.
     public mutating func apply(_ fact: Fact) {
         switch fact {
         case .row(let row): rows.append(row)
         case .version(let version): versions.append(version)
-        case .amend(let version):
-            if let index = index(of: version.number) { versions[index] = version }
+        case .amend(let version): change(version.number) { $0 = version }
         case .settle(let version):
-            if !settled.contains(version) { settled.append(version) }
-        case .forget(let version):
-            if let index = index(of: version) { versions[index].isForgotten = true }
+            if !isSettled(version) { settled.append(version) }
+        case .forget(let version): change(version) { $0.isForgotten = true }
         case .publish(let row):
-            if let index = index(of: row) { rows[index].maker = nil }
+            if let index = index(of: row) { rows[index].maker = nil } else if log != nil { published.append(row) }
         case .purge(let row):
             purged.removeAll { $0.removal == row }
             purged.append(Purged(removal: row, last: lastNumber))
         }
     }
 
+    private mutating func change(_ number: VersionNumber, _ change: (inout VersionRow) -> Void) {
+        if let index = index(of: number) { return change(&versions[index]) }
+        guard var version = self[number] else { return }
+        change(&version)
+        amended.removeAll { $0.number == number }
+        amended.append(version)
+    }
+
     /// The largest number that a fact has; 0 if there is none.
-    public var lastNumber: UInt64 { max(rows.last?.number.number ?? 0, versions.last?.number.number ?? 0) }
+    public var lastNumber: UInt64 {
+        let last = max(rows.last?.number.number ?? 0, versions.last?.number.number ?? 0)
+        return log.map { max($0.log.lastNumber, last) } ?? last
+    }
 
-    public subscript(_ number: RowNumber) -> NameRow? { index(of: number).map { rows[$0] } }
+    public subscript(_ number: RowNumber) -> NameRow? {
+        index(of: number).map { rows[$0] } ?? log.flatMap { $0.log.row(number) }.map(now)
+    }
 
-    public subscript(_ number: VersionNumber) -> VersionRow? { index(of: number).map { versions[$0] } }
+    public subscript(_ number: VersionNumber) -> VersionRow? {
+        index(of: number).map { versions[$0] } ?? log.flatMap { $0.log.version(number) }.map(now)
+    }
+
+    /// A row of the log, as it is now.
+    func now(_ row: NameRow) -> NameRow {
+        guard published.contains(row.number) else { return row }
+        var row = row
+        row.maker = nil
+        return row
+    }
+
+    /// A version of the log, as it is now.
+    func now(_ version: VersionRow) -> VersionRow { amended.last { $0.number == version.number } ?? version }
 
     /// The content of a version.
     public func fingerprint(_ version: VersionNumber) -> Fingerprint? {
-        index(of: version).map { versions[$0].fingerprint }
+        index(of: version).map { versions[$0].fingerprint } ?? (log == nil ? nil : self[version]?.fingerprint)
     }
 
     /// The document of a version.
     public func document(of version: VersionNumber) -> DocumentNumber? { self[version].flatMap { document(of: $0) } }
 
     /// The document of a version: that of its row, as the row has recorded it.
-    public func document(of version: VersionRow) -> DocumentNumber? { index(of: version.row).map { rows[$0].document } }
+    public func document(of version: VersionRow) -> DocumentNumber? {
+        index(of: version.row).map { rows[$0].document } ?? (log == nil ? nil : self[version.row]?.document)
+    }
+
+    /// Whether a conflict version was settled by a later save.
+    public func isSettled(_ version: VersionNumber) -> Bool {
+        settled.contains(version) || log.map { $0.log.isSettled(version) } ?? false
+    }
 
     func index(of number: RowNumber) -> Int? {
         var (low, high) = (0, rows.count)
@@ -75,4 +118,15 @@ public struct Facts: Hashable, Sendable {
         }
         return low < versions.count && versions[low].number == number ? low : nil
     }
+}
+
+/// A log, which is equal to itself alone.
+struct RecordedFacts: Hashable, Sendable {
+    let log: any FactLog
+
+    init(_ log: any FactLog) { self.log = log }
+
+    static func == (left: Self, right: Self) -> Bool { left.log === right.log }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(log)) }
 }

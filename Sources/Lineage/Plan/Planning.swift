@@ -146,7 +146,7 @@ public struct Planning: Sendable {
 
     /// A document is public with all its rows: versions belong to former ones.
     private mutating func publish(_ document: DocumentNumber) {
-        for row in facts.rows where row.document == document && row.file != nil && row.maker != nil {
+        for row in facts.unpublishedRows(of: document) {
             facts.apply(.publish(row.number))
             recorded.append(.publish(row.number))
         }

@@ -39,13 +39,10 @@ extension Planning {
     /// - It has gone back along its own way: to a place from where it was moved to this one.
     /// - It was saved by a rename to its new place, or through a handle that was opened there.
     private func hasSettled(_ document: DocumentNumber, since vacated: NameRow, from last: NameRow) -> Bool {
-        for row in facts.rows where row.number > vacated.number && row.file != nil && row.document == document {
+        for row in facts.rows(of: document, after: vacated.number) {
             if row.isContinuing || row.how == .undeleted || isOnWay(row.place, to: last) { return true }
         }
-        return facts.versions.contains {
-            $0.isAtHome && $0.row > vacated.number && !$0.isForgotten
-                && facts.document(of: $0) == document
-        }
+        return facts.isSavedAtHome(document, after: vacated.number)
     }
 
     /// Whether a place is one of those that a file had, one after another, before it came to a row.

@@ -29,17 +29,17 @@ extension Planning {
     /// | any other | does not count |
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
         if memory.observations.isEmpty { return nil }
-        let history = facts.history(of: document)
+        func isInHistory(_ version: VersionNumber) -> Bool { facts.goesBack(document, to: version) }
         func latest(_ counts: (Observation) -> Bool) -> Observation? {
             memory.observations.last { observation in
                 guard counts(observation) else { return false }
-                return observation.version.map(history.contains) ?? (observation.document == document)
+                return observation.version.map(isInHistory) ?? (observation.document == document)
             }
         }
         if let own = latest({ $0.actor == actor || kin.lends($0.actor, to: actor) }) { return own.version }
         for ancestor in kin.lenders(to: actor) {
             let hasReader = memory.observations.contains {
-                $0.isRead && kin.lends($0.actor, to: ancestor) && $0.version.map(history.contains) ?? false
+                $0.isRead && kin.lends($0.actor, to: ancestor) && $0.version.map(isInHistory) ?? false
             }
             guard hasReader else { continue }
             let lent = latest {

@@ -22,7 +22,7 @@ extension Planning {
         if row.isDirectory {
             pass(.makeDirectory(place, newFile))
             come.isDirectory = true
-        } else if let removed = facts.removedNames().first(where: { $0.occupant.number == number }) {
+        } else if let removed = facts.departure(of: row).flatMap(facts.removedName) {
             giveBack(removed, to: &come)
         } else {
             comeBack(row, from: former, to: &come)
@@ -32,8 +32,10 @@ extension Planning {
 
     /// Whether a row is an entry of the deleted list, or of a document that another one was renamed over.
     private func isDeleted(_ number: RowNumber) -> Bool {
-        if (facts.deleted() + facts.removedNames()).contains(where: { $0.occupant.number == number }) { return true }
-        return facts[number].map { !$0.isDirectory && facts.superseded().contains($0.document) } ?? false
+        guard let row = facts[number] else { return false }
+        let departure = facts.departure(of: row)
+        if departure.flatMap({ facts.deletion(by: $0) ?? facts.removedName(by: $0) }) != nil { return true }
+        return !row.isDirectory && facts.superseded().contains(row.document)
     }
 
     /// A document without a name.
@@ -66,12 +68,10 @@ extension Planning {
             (come.file, come.document) = (name.file, name.document)
             return pass(come.file.map { .name($0, come.place) })
         }
-        if !facts.hasName(document), let file = row.file, facts.rows(of: document).last?.file == file {
+        if !facts.hasName(document), let file = row.file, facts.lastRow(of: document)?.file == file {
             return comeBack(row, from: file, to: &come)
         }
-        let held = facts.versions(of: document).last {
-            $0.beside == .no && $0.number.number < removed.departure.number.number
-        }
+        let held = facts.shown(in: document, until: removed.departure.number.number)
         come.origin = held?.number ?? facts.origin(of: document)
         make(come.file, come.origin, at: come.place)
     }
@@ -82,31 +82,38 @@ extension Planning {
         guard let row = facts[number], row.how.isRemoval else { return }
         pass(nil)
         record(.purge(number))
-        let purged = facts.purged.compactMap { purged in
-            facts[purged.removal].flatMap { facts.lastOccupant(of: $0.place, before: $0.number)?.document }
+        guard let document = facts.lastOccupant(of: row.place, before: number)?.document, facts.isGone(document) else {
+            return
         }
-        var gone = purged.filter(facts.isGone)
-        gone += savedThrough(gone)
+        var gone = [document]
+        // What it began with was kept for its sake, if that document is gone, too.
+        while let last = gone.last, let before = facts.firstRow(of: last)?.origin.flatMap(facts.document),
+            !gone.contains(before), facts.isGone(before)
+        {
+            gone.append(before)
+        }
+        gone += gone.flatMap(savedThrough)
         for document in gone {
             for version in facts.versions(of: document) {
-                let isOrigin = facts.rows.contains { $0.origin == version.number && !gone.contains($0.document) }
+                let others = facts.documents(from: version.number)
+                let isOrigin = others.contains { !gone.contains($0) && !facts.isGone($0) }
                 if !isOrigin { record(.forget(version.number)) }
             }
         }
         dropForgotten()
     }
 
-    /// Documents without a name whose file was renamed over one of these, and that show nothing more.
-    private func savedThrough(_ documents: [DocumentNumber]) -> [DocumentNumber] {
-        let contents = documents.flatMap(facts.versions(of:)).map(\.fingerprint)
+    /// Documents without a name whose file was renamed over this one, and that show nothing more.
+    private func savedThrough(_ document: DocumentNumber) -> [DocumentNumber] {
+        let contents = facts.versions(of: document).map(\.fingerprint)
         var found: [DocumentNumber] = []
-        for row in facts.rows where row.file != nil && !documents.contains(row.document) {
-            guard !found.contains(row.document), !facts.hasName(row.document),
-                case .movedAway(let next?) = facts.lastDeparture(of: row.document)?.how,
-                let successor = facts[next]?.document, documents.contains(successor),
-                facts.versions(of: row.document).allSatisfy({ contents.contains($0.fingerprint) })
+        for row in facts.rows(of: document) {
+            guard let former = facts.documentMoved(to: row), former != document, !found.contains(former),
+                !facts.hasName(former),
+                facts.lastDeparture(of: former)?.how == .movedAway(to: row.number),
+                facts.versions(of: former).allSatisfy({ contents.contains($0.fingerprint) })
             else { continue }
-            found.append(row.document)
+            found.append(former)
         }
         return found
     }

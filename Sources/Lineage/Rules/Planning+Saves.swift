@@ -208,8 +208,8 @@ extension Planning {
         }
         if let rival, facts.isConflict(rival) { record(.settle(rival)) }
         // What its document was when the file came to it, if it holds no version of this document.
-        let held = file.holds.flatMap { facts.history(of: row.document).contains($0) ? $0 : nil }
-        let began = facts.versions(of: row.document).last { $0.number.number <= row.number.number && $0.beside == .no }
+        let held = file.holds.flatMap { facts.goesBack(row.document, to: $0) ? $0 : nil }
+        let began = facts.shown(in: row.document, until: row.number.number)
         let former = held ?? began?.number ?? facts.origin(of: row.document)
         var version = VersionRow(
             number: VersionNumber(takeNumber()), time: now, row: row.number, content: file.content,
@@ -230,7 +230,7 @@ extension Planning {
         if let held = file.holds, facts.fingerprint(held) == file.fingerprint { return held }
         if let current, facts.fingerprint(current) == file.fingerprint { return current }
         if let rival { return standIn(for: file.fingerprint, of: nil, base: rival, in: row.document) }
-        return facts.versions(of: row.document).last { $0.fingerprint == file.fingerprint }?.number
+        return facts.newest(of: row.document, equalTo: file.fingerprint)?.number
     }
 
     /// Whether the document of a row is deleted, and had the row's file to the end. Of several names, any may have been
@@ -239,6 +239,6 @@ extension Planning {
         guard !facts.hasName(row.document), facts.lastDeparture(of: row.document)?.how.isRemoval ?? false else {
             return false
         }
-        return facts.rows(of: row.document).last?.file == row.file
+        return facts.lastRow(of: row.document)?.file == row.file
     }
 }
