@@ -21,7 +21,7 @@ import VersionModel
 /// | `empty h`, `cut h` | ftruncate(2) to nothing; to half its length |
 /// | `backup f` | what it has read there last was to copy it before a save |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
-/// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it |
+/// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it, and `d/t` is made up |
 /// | `undelete f`, `undelete f g` | what was deleted last at `f` comes back, or is `g` from then on |
 /// | `undelete d` | the directory, and all that was deleted in it |
 /// | `purge f` | what was deleted last at the name is gone for good |
@@ -46,7 +46,7 @@ public struct Play: Sendable {
     /// The names of a script. `t` is one that its maker makes up; no rule knows the others.
     public static let names: [Substring] = ["f", "f~", "t", "n", "g", "d"]
     /// Those in the directory `d`.
-    static let inner: [Substring] = ["d/a", "d/b"]
+    static let inner: [Substring] = ["d/a", "d/b", "d/t"]
 
     public init(hasMadeUpNames: Bool = true) {
         rules = Rules(actors: 9, hasMadeUpNames: hasMadeUpNames, showsAll: false)

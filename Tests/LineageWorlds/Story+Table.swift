@@ -164,6 +164,10 @@ extension Story {
             "1: save t; 2: save t; 1: rm t",
             "deleted: t c b"),
         Story(
+            "a temporary file that its maker has moved to another made-up name is published with both",
+            "1: mkdir d; save t; mv t d/t; 2: save d/t",
+            "d/t: c b", "t: -"),
+        Story(
             "a temporary file that is linked is a document",
             "save t; ln t n; age; rm n; rm t",
             "deleted: t b"),

@@ -8,7 +8,7 @@ extension World {
     func problems(_ rules: Rules) -> [String] {
         var problems = contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
         problems += custodyProblems() + exposedProblems() + rivalProblems() + holdingProblems()
-        problems += publicityProblems()
+        problems += publicityProblems() + feedProblems()
         if rules.showsAll { problems += shownProblems() }
         if rules.actors == 1 { problems += conflictProblems() }
         if let former, !isTree(former.names, at: former.number) {

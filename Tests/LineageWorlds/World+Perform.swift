@@ -173,6 +173,7 @@ extension World {
 
     /// One transaction.
     mutating func commit(_ recorded: [Fact]) {
+        listener.hear(facts.feed(of: recorded))
         for fact in recorded { facts.apply(fact) }
         nextNumber = max(nextNumber, facts.lastNumber + 1)
     }

@@ -6,6 +6,8 @@ public struct World: Sendable {
     public var disk = Disk()
     public var facts = Facts()
     public var memory = Memory()
+    /// It hears the change feed from the beginning.
+    var listener = Listener()
     var seconds: Int64 = 0
     /// Counts events within a second, so that no two have one time.
     var ticks: Int64 = 0
