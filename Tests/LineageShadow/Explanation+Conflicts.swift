@@ -50,9 +50,12 @@ extension Explanation {
         if isUnsettled(loser, in: document) { return .seenElsewhere }
         return turns.first { turn in
             guard !turn.isBack, turn.document == document, loser.number < turn.row.number.number else { return false }
-            // The container has the document at that name, with its conflicts.
+            // The container has the document at that name, with its conflicts, but for those that were settled since.
             let name = shadow.path(of: turn.row.place).flatMap { today.names[$0] }
-            return name.map { $0.conflicts.contains(shadow.text(loser)) } ?? true
+            let isSettled = facts.versions(of: turn.row.document).contains { winner in
+                winner.author.flatMap { shadow.planning.base(of: $0, in: document) } == loser
+            }
+            return isSettled || name.map { $0.conflicts.contains(shadow.text(loser)) } ?? true
         }?.change
     }
 
@@ -79,7 +82,8 @@ extension Explanation {
         for version in facts.versions(of: document) {
             // In the container it is a save of the program that closes last.
             let isOfOther = shadow.shared[version.number]?.contains { $0 != version.author } ?? false
-            if isOfOther, version.parents.first.map(shadow.text) == text { return .writtenTogether }
+            let isFollowed = version.parents.first.map(shadow.text) == text
+            if isFollowed, isOfOther || hasSharedAnother(version, in: document) { return .writtenTogether }
             let isUnfinished = shadow.unfinished.contains(version.number)
             guard let rule = notYet(version.number) ?? (isUnfinished ? .savedFirst : nil) else { continue }
             if shadow.text(version.number) == text, !isHeld(version.number, by: document) { return rule }
@@ -97,6 +101,16 @@ extension Explanation {
         if let change = settled(text, in: document) { return change }
         let returned = turns.first { $0.isBack && $0.document == document && lostSince($0).contains(text) }
         return returned?.change ?? turns(from: document).first { lostAway($0).contains(text) }?.change
+    }
+
+    /// Whether the author of a version has written another one together with a program that has closed it first. In the
+    /// container both are its saves, and it has seen that one.
+    private func hasSharedAnother(_ version: VersionRow, in document: DocumentNumber) -> Bool {
+        guard let author = version.author else { return false }
+        return facts.versions(of: document).contains { other in
+            other.number < version.number && other.number != version.parents.first && other.author != author
+                && shadow.shared[other.number]?.contains(author) ?? false
+        }
     }
 
     /// What lost in the container's document since this one came back.

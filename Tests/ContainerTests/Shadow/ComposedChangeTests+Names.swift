@@ -20,6 +20,18 @@ extension ComposedChangeTests {
                 .history("y", []), .history("t", ["x before;"]), .history("t", ["y before;"]),
                 .conflicts("y", ["x before;"]),
             ]),
+        Case(
+            description: "a document has gone back along its way with a conflict that is settled at the name it left",
+            steps: "3 saveByRename y; 3 save t; 0 move y t; 3 save t; 2 wait; 3 move t y; 0 saveByRename t",
+            changes: [.hasReturned],
+            said: [
+                .history("t", ["0.6;", "3.3;", "3.0;", "3.1;"]), .history("y", ["3.3;"]), .conflicts("t", ["3.3;"]),
+                .conflicts("y", []),
+            ],
+            faults: [
+                .conflicts("t", ["3.1;"]), .conflicts("y", ["3.1;"]), .history("t", ["0.6;"]),
+                .history("y", ["3.0;"]),
+            ]),
         // The container's document has two versions, too: it comes back.
         Case(
             description: "a name that comes back, of a document with two versions",

@@ -194,6 +194,16 @@ extension ComposedChangeTests {
                 .history("t", ["4.5'", "0.4;", "3.3;", "4.1;", "9.0;"]),
             ]),
         Case(
+            description: "a program closes another file last that it has written in with a stranger",
+            kind: .interleaved,
+            steps: "1 openToAppend y; 2 openTruncating y; 0 rename x y; 1 writeAtStart 0; 2 openTruncating y",
+            changes: [.writtenTogether],
+            said: [.conflicts("y", ["x before;"])],
+            faults: [
+                .conflicts("y", [""]), .history("y", ["", "1.3;", "y before;"]),
+                .history("y", ["x before;", "1.3;", "y before;"]),
+            ]),
+        Case(
             description: "a kill behind a rival save that is not finished", kind: .killed,
             steps: "1 openTruncating y; 1 write 0; 0 openTruncating y; 0 write 0; 0 close 0; 1 write 0; "
                 + "0 openTruncating y",
