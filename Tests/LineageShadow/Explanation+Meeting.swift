@@ -6,9 +6,10 @@ extension ListedChange {
     /// The changes that meet in differences which `explaining` does not take apart; nil if these may be a fault.
     ///
     /// Random orders go on to find combinations that no case has. They are judged by their contents alone: both have
-    /// the same names with the same contents, each rival that only one side has is explained, and each content that
-    /// one side shows is shown by the other one somewhere, but for those that `explaining` leaves out, too. The order
-    /// of a history, and the document that shows it, may differ. A run bounds how often that happens.
+    /// the same names with the same contents, and each content that one side shows is shown by the other one somewhere,
+    /// but for those that `explaining` leaves out, too. A rival that only one side has is a version of both, of a
+    /// document that a meant change concerns. The order of a history, and the document that shows it, may differ. A run
+    /// bounds how often that happens.
     public static func meeting(
         in differences: [Difference], between today: Answer, and shadow: Shadow
     ) -> Set<ListedChange>? {
@@ -16,8 +17,7 @@ extension ListedChange {
         for difference in differences {
             switch difference.subject {
             case .tree, .content: return nil
-            case .conflicts:
-                if explanation.rules(for: difference) == nil, !explanation.isOfNameless(difference) { return nil }
+            case .conflicts: if !explanation.mayBeMeant(difference) { return nil }
             case .history, .deleted, .superseded: continue
             }
         }
@@ -28,6 +28,19 @@ extension ListedChange {
 }
 
 extension Explanation {
+    /// Whether rivals that only one side has are versions of both, and a meant change concerns their document.
+    fileprivate func mayBeMeant(_ difference: Difference) -> Bool {
+        guard let document = shadow.place(difference.name).flatMap({ facts.occupant(of: $0)?.document }) else {
+            return false
+        }
+        let isTurned = turns.contains { [$0.document, $0.row.document, $0.arrived].contains(document) }
+        let isConcerned = isTurned || facts.versions(of: document).contains {
+            notYet($0.number) != nil || shadow.unfinished.contains($0.number)
+        }
+        let losers = difference.onlyToday + difference.onlyThen
+        return isConcerned && losers.allSatisfy { today.shown.contains($0) && shadow.shown.contains($0) }
+    }
+
     /// Whether the container shows the current version of each document that has a name and, after a kill, what that
     /// has left unfinished: it is set aside.
     fileprivate var showsWhatNamesHold: Bool {
@@ -38,14 +51,6 @@ extension Explanation {
                 && !shadow.amendedFirst.contains(version)
         }
         return today.shown.isSuperset(of: (held + unfinished).map(shadow.text))
-    }
-
-    /// Whether all losers that only the container has are what a document without a name was closed with. In the
-    /// container the document has a name, at which another one has come back.
-    fileprivate func isOfNameless(_ difference: Difference) -> Bool {
-        let closed = turns.compactMap { $0.isBack ? $0.arrived : nil }.filter { !facts.hasName($0) }
-            .flatMap { facts.versions(of: $0) }.filter { $0.beside == .history }.map { shadow.text($0.number) }
-        return difference.onlyThen.isEmpty && difference.onlyToday.allSatisfy(closed.contains)
     }
 
     /// The changes for which the facts have a reason, wherever that is.

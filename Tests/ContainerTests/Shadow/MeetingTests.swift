@@ -30,10 +30,25 @@ import Testing
             // What is a fault in any order.
             let content = met { $0.names["y"]?.content = "other" }
             let name = met { $0.names["x"] = $0.names["y"] }
-            let rival = met { $0.names["y"]?.conflicts.append("x before;") }
+            let rival = met { $0.names["y"]?.conflicts.append("never written") }
             let lost = met { $0.names["y"]?.history.removeAll { $0 == "x before;" } }
             let invented = met { $0.names["y"]?.history.append("never written") }
             #expect(content == nil && name == nil && rival == nil && lost == nil && invented == nil)
+        }
+    }
+
+    @Test("a rival of a document that no meant change concerns is a fault", arguments: [true, false])
+    func rivals(isPassing: Bool) throws {
+        try withPeople { people in
+            let play = try ShadowPlay(people, isPassing: isPassing)
+            // Changes meet at x and t, not at y.
+            for step in ShadowStep.steps("0 save y; 1 save y; 0 save x; 0 save t; 0 move t x; 0 link x t; 0 save t") {
+                try play.perform(step)
+            }
+            var answer = try play.tree.answer
+            answer.names["y"]?.conflicts.append("0.0;")
+            let differences = play.shadow.differences(from: answer)
+            #expect(ListedChange.meeting(in: differences, between: answer, and: play.shadow) == nil)
         }
     }
 
