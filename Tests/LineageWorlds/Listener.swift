@@ -1,44 +1,51 @@
 import Lineage
 
-/// A listener of the change feed, and what it makes of that.
+/// A listener that has heard the change feed from the beginning.
 struct Listener: Sendable {
-    /// The last row of each place, in the order in which the places were heard of.
+    /// In the order of their numbers.
     private(set) var rows: [NameRow] = []
-    /// The versions, in the order of their numbers.
     private(set) var versions: [VersionRow] = []
+    private(set) var settled: [VersionNumber] = []
+    private(set) var purged: [RowNumber] = []
+
+    init() {}
+
+    /// - Parameter facts: all that are recorded.
+    init(_ facts: Facts) {
+        rows = facts.rows.filter(facts.isTold)
+        versions = facts.versions.filter { !$0.isForgotten && facts.isTold($0) }
+        settled = facts.settled.filter { facts[$0].map(facts.isTold) ?? false }
+        purged = facts.purged.map(\.removal)
+    }
 
     mutating func hear(_ told: [Fact]) {
         for fact in told {
             switch fact {
-            case .row(let row): put(row)
-            case .version(let version), .amend(let version):
-                versions.removeAll { $0.number == version.number }
+            case .row(let row): rows.insert(row, at: rows.firstIndex { $0.number > row.number } ?? rows.endIndex)
+            case .version(let version):
                 versions.insert(version, at: versions.firstIndex { $0.number > version.number } ?? versions.endIndex)
+            case .amend(let version):
+                if let index = versions.firstIndex(where: { $0.number == version.number }) { versions[index] = version }
             case .forget(let version): versions.removeAll { $0.number == version }
-            case .settle, .publish, .purge: continue
+            case .settle(let version): if !settled.contains(version) { settled.append(version) }
+            case .purge(let removal):
+                purged.removeAll { $0 == removal }
+                purged.append(removal)
+            case .publish: continue
             }
         }
-    }
-
-    private mutating func put(_ row: NameRow) {
-        guard let index = rows.firstIndex(where: { $0.place == row.place }) else { return rows.append(row) }
-        if rows[index].number < row.number { rows[index] = row }
     }
 }
 
 extension World {
-    /// The feed, replayed, gives the names that everyone sees, and their versions.
+    /// The feed gives every fact that everyone sees, as it is now.
     func feedProblems() -> [String] {
         var problems: [String] = []
-        for place in Set(listener.rows.map(\.place) + disk.names.map(\.place)).sorted() {
-            let heard = listener.rows.first { $0.place == place }?.file
-            let occupant = facts.occupant(of: place)
-            if heard != (occupant.map { $0.maker == nil } ?? true ? disk.file(at: place) : nil) {
-                problems.append("the feed does not give the file of \(place)")
-            }
-        }
-        let shown = facts.versions.filter { !$0.isForgotten && facts.isTold($0) }
-        if shown != listener.versions { problems.append("the feed does not give the versions") }
+        let wanted = Listener(facts)
+        if listener.rows != wanted.rows { problems.append("the feed does not give the rows") }
+        if listener.versions != wanted.versions { problems.append("the feed does not give the versions") }
+        if Set(listener.settled) != Set(wanted.settled) { problems.append("the feed does not give what is settled") }
+        if listener.purged != wanted.purged { problems.append("the feed does not give the purges") }
         return problems
     }
 }

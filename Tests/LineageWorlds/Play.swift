@@ -184,6 +184,7 @@ public struct Play: Sendable {
     private mutating func lose(_ count: Int) -> Bool {
         guard problems.isEmpty, past.indices.contains(past.count - count) else { return !problems.isEmpty }
         world.facts = past[past.count - count]
+        world.listener = Listener(world.facts)
         do throws(Violation) { world = try world.checkingSettled(afterPowerCut: true) } catch {
             problems.append("\(error)")
         }

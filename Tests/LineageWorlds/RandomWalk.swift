@@ -39,12 +39,28 @@ public struct RandomWalk: Sendable {
     }
 }
 
+extension RandomWalk {
+    /// The transactions of one round of moves, from a world with nothing in it.
+    public static func transactions(seed: UInt64, length: Int) -> [World.Transaction] {
+        var walk = Walk(seed: seed, false)
+        walk.kinds = Array(0..<Move.countOfKinds)
+        let rules = Rules(actors: 9, kills: false, showsAll: false)
+        var world = World.empty()
+        world.transactions = []
+        for _ in 0..<length {
+            guard let move = walk.move(in: world), let next = try? world.performing(move, rules) else { continue }
+            world = next
+        }
+        return world.transactions ?? []
+    }
+}
+
 /// One round.
 private struct Walk {
     var dice: Dice
     let actors: UInt32
     private(set) var rules: Rules
-    let kinds: [Int]
+    var kinds: [Int]
     var violation: Violation?
 
     init(seed: UInt64, _ hasLog: Bool) {
@@ -68,14 +84,7 @@ private struct Walk {
         guard var world = try? World.start(rules) else { return [] }
         var moves: [Move] = []
         for _ in 0..<length {
-            let possible = world.moves(actors: actors, .all).filter { $0.continuesWriting || kinds.contains($0.kind) }
-            // A kind first, so that no kind drowns the others.
-            let found = Set(possible.map(\.kind)).sorted()
-            guard !found.isEmpty else { continue }
-            let kind = found[dice.roll(found.count)]
-            let candidates = possible.filter { $0.kind == kind }
-            var move = candidates[dice.roll(candidates.count)]
-            if dice.roll(12) == 0 { move = .refused(move) }
+            guard let move = move(in: world) else { continue }
             moves.append(move)
             do throws(Violation) { world = try world.afterCuts(move, rules) } catch {
                 violation = error
@@ -83,6 +92,18 @@ private struct Walk {
             }
         }
         return moves
+    }
+
+    /// A random move that is possible; nil if none is.
+    mutating func move(in world: World) -> Move? {
+        let possible = world.moves(actors: actors, .all).filter { $0.continuesWriting || kinds.contains($0.kind) }
+        // A kind first, so that no kind drowns the others.
+        let found = Set(possible.map(\.kind)).sorted()
+        guard !found.isEmpty else { return nil }
+        let kind = found[dice.roll(found.count)]
+        let candidates = possible.filter { $0.kind == kind }
+        let move = candidates[dice.roll(candidates.count)]
+        return dice.roll(12) == 0 ? .refused(move) : move
     }
 
     /// As few of the moves as still do harm.

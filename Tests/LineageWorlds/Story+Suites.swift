@@ -237,6 +237,14 @@ extension Story {
             "mv f f~; save f; mv f~ n; rm f; purge f",
             "n: a", "versions: a", "deleted: "),
         Story(
+            "a purge takes along what was saved through two documents that are gone",
+            "same f; ln f n; age; save g; mv g f; age; same g; save g; mv g n; rm f; purge f; rm n; purge n",
+            "superseded: ", "versions: "),
+        Story(
+            "a purge goes back through documents that were only temporary files",
+            "ln f n; age; save g; mv g f; rm f; purge f; save f~; mv n f~; rm f~; purge f~",
+            "superseded: ", "versions: "),
+        Story(
             "that goes with the copy",
             "mv f f~; save f; mv f~ n; rm f; purge f; 2: rm n; purge n",
             "versions: ", "deleted: "),

@@ -168,6 +168,10 @@ extension Story {
             "1: mkdir d; save t; mv t d/t; 2: save d/t",
             "d/t: c b", "t: -"),
         Story(
+            "a conflict that was settled under a made-up name is none once that is published",
+            "1: save t; 113: read t; 123: save t; 113: save t; 123: save t; 1: ln t n",
+            "conflicts n: d"),
+        Story(
             "a temporary file that is linked is a document",
             "save t; ln t n; age; rm n; rm t",
             "deleted: t b"),

@@ -21,6 +21,7 @@ extension World {
     func problems(afterCrash: Bool) -> [String] {
         var problems = contentProblems() + graphProblems() + nameProblems() + promiseProblems() + currentProblems()
         problems += custodyProblems() + holdingProblems() + rivalProblems()
+        if !isAfterPowerCut { problems += feedProblems() }
         return problems
     }
 

@@ -173,7 +173,9 @@ extension World {
 
     /// One transaction.
     mutating func commit(_ recorded: [Fact]) {
-        listener.hear(facts.feed(of: recorded))
+        let told = facts.feed(of: recorded)
+        listener.hear(told)
+        transactions?.append(Transaction(recorded: recorded, told: told))
         for fact in recorded { facts.apply(fact) }
         nextNumber = max(nextNumber, facts.lastNumber + 1)
     }

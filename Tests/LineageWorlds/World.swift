@@ -8,6 +8,8 @@ public struct World: Sendable {
     public var memory = Memory()
     /// It hears the change feed from the beginning.
     var listener = Listener()
+    /// All of them, in their order; only where they are asked for.
+    var transactions: [Transaction]?
     var seconds: Int64 = 0
     /// Counts events within a second, so that no two have one time.
     var ticks: Int64 = 0
@@ -43,6 +45,12 @@ public struct World: Sendable {
     struct Acknowledged: Hashable, Sendable {
         var content: Fingerprint
         var file: FileID
+    }
+
+    /// Facts that were recorded at once, and those of them that listeners were told.
+    public struct Transaction: Sendable {
+        public var recorded: [Fact]
+        public var told: [Fact]
     }
 
     struct Tree: Hashable, Sendable {

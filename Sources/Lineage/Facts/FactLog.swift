@@ -1,8 +1,8 @@
 import VersionModel
 
-/// Facts that are recorded, each found by a key: a plan asks for what concerns it, however many there are.
+/// Facts that are recorded, each found by a key, so that a plan's work does not grow with their number.
 ///
-/// The engine answers from its tables, and from the catalog. Forgotten versions are none.
+/// The engine answers from its tables, and from the catalog. Forgotten versions are none. Numbers begin at 1.
 public protocol FactLog: AnyObject, Sendable {
     /// The largest number that a fact has; 0 if there is none.
     var lastNumber: UInt64 { get }
@@ -53,7 +53,7 @@ public protocol FactLog: AnyObject, Sendable {
     func documents(from version: VersionNumber) -> [DocumentNumber]
     /// The versions of a document, oldest first.
     func versions(of document: DocumentNumber) -> [VersionRow]
-    /// The versions of a document with these bytes, oldest first.
+    /// The versions of a document with these bytes, oldest first. Older ones than the newest may be missing.
     func versions(of document: DocumentNumber, equalTo content: Fingerprint) -> [VersionRow]
     /// The newest version of a document until a number, of those that its names showed or of all.
     func newestVersion(of document: DocumentNumber, until number: UInt64, isShown: Bool) -> VersionRow?

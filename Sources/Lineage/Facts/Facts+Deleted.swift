@@ -61,6 +61,12 @@ extension Facts {
         return !rows(of: document).contains { self.departure(of: $0).flatMap(removedName) != nil }
     }
 
+    /// Whether a document lost its last name to a file that was renamed over it, or away, and has versions.
+    public func isReplaced(_ document: DocumentNumber) -> Bool {
+        guard !hasName(document), hasVersion(document) else { return false }
+        return lastDeparture(of: document).map { !$0.how.isRemoval } ?? false
+    }
+
     /// Whether a document had another name at any time while it had this one.
     private func hadAnotherName(_ occupant: NameRow, until row: NameRow) -> Bool {
         rows(of: occupant.document).contains { other in

@@ -1,16 +1,16 @@
-// The change feed: what listeners are told (facts.md 1 and 5).
+// The change feed (facts.md 1 and 5).
 
 extension Facts {
-    /// What listeners are told of facts that a transaction is about to record, in the order of these.
+    /// The facts that listeners hear of a transaction that is about to be recorded, in its order.
     ///
     /// | recorded | told |
     /// |---|---|
-    /// | an unpublished name, its removal, its versions | nothing |
-    /// | the publication of a name | the name, its versions, and its removal, if it has been left since |
-    /// | anything else | itself |
+    /// | an unpublished name, its removal, its versions, and their changes | nothing |
+    /// | the publication of a name | the name, its versions with their changes, and its removal, if it is left |
+    /// | any other fact | the fact |
     ///
-    /// A name that is published late keeps its number, so what a place holds is said by its row with the largest
-    /// number, not by the row that was told last.
+    /// A name that is published late keeps its number. So the row with the largest number says which file a place has,
+    /// not the row that was told last.
     public func feed(of recorded: [Fact]) -> [Fact] {
         var facts = self
         var told: [Fact] = []
@@ -44,8 +44,9 @@ extension Facts {
         guard row.maker != nil else { return [] }
         var shown = row
         shown.maker = nil
-        let versions = versions(of: row.document).filter { $0.row == row.number }.map(Fact.version)
+        let versions = versions(of: row.document).filter { $0.row == row.number }
+        let settled = versions.map(\.number).filter(isSettled).map(Fact.settle)
         let removal = departure(of: row).flatMap { $0.file == nil ? Fact.row($0) : nil }
-        return [.row(shown)] + versions + (removal.map { [$0] } ?? [])
+        return [.row(shown)] + versions.map(Fact.version) + settled + (removal.map { [$0] } ?? [])
     }
 }

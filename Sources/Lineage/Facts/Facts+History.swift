@@ -51,14 +51,11 @@ extension Facts {
 
     /// The newest version of a document that has these bytes.
     func newest(of document: DocumentNumber, equalTo content: Fingerprint) -> VersionRow? {
-        let added = versions.last { $0.fingerprint == content && belongs($0, to: document) }
-        if let added { return added }
-        return log.flatMap { log in
-            log.log.versions(of: document, equalTo: content).last { version in
-                let version = now(version)
-                return !version.isForgotten && version.fingerprint == content
-            }
-        }
+        if let added = versions.last(where: { $0.fingerprint == content && belongs($0, to: document) }) { return added }
+        guard let log else { return nil }
+        let recorded = log.log.versions(of: document, equalTo: content).map(now)
+        return (recorded + amended).filter { $0.fingerprint == content && belongs($0, to: document) }
+            .max { $0.number < $1.number }
     }
 
     /// What the list of a document's versions shows: its own and what it began with, newest first.
@@ -84,7 +81,7 @@ extension Facts {
         }
     }
 
-    /// Whether a document goes back to a version: what ``history(of:)`` has, without a list.
+    /// Whether a document goes back to a version, as in ``history(of:)``, without a list.
     func goesBack(_ document: DocumentNumber, to version: VersionNumber) -> Bool {
         guard let row = self[version], !row.isForgotten, let home = self.document(of: row) else { return false }
         var (document, last) = (document, VersionNumber(.max))

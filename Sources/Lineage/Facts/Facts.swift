@@ -13,7 +13,7 @@ public struct Facts: Hashable, Sendable {
     public private(set) var settled: [VersionNumber] = []
     /// The removals whose deleted entries are gone for good, in that order.
     public private(set) var purged: [Purged] = []
-    /// What is recorded already; all its numbers are smaller.
+    /// The facts that are recorded already; all their numbers are smaller.
     let log: RecordedFacts?
     /// Versions of the log, as they were amended or forgotten since.
     private(set) var amended: [VersionRow] = []
@@ -30,7 +30,7 @@ public struct Facts: Hashable, Sendable {
 
     public init() { log = nil }
 
-    /// - Parameter log: what is recorded already.
+    /// - Parameter log: the facts that are recorded already.
     public init(over log: any FactLog) { self.log = RecordedFacts(log) }
 
     /// Records a fact. A number that is not known changes nothing.

@@ -65,10 +65,9 @@ extension Planning {
     /// A program that copies a document before it saves it (vim with backupcopy=yes, nano -B) reads what it is about to
     /// overwrite, and does not show it: without this rule, a save from stale content is no rival.
     mutating func readForBackup(_ actor: ActorNumber, _ place: PlaceNumber) {
-        guard let row = facts.occupant(of: place) else { return }
-        let history = facts.history(of: row.document)
+        guard let document = facts.occupant(of: place)?.document else { return }
         memory.retractRead(by: actor) { observation in
-            observation.version.map(history.contains) ?? (observation.document == row.document)
+            observation.version.map { facts.goesBack(document, to: $0) } ?? (observation.document == document)
         }
     }
 

@@ -35,7 +35,7 @@ extension Planning {
         guard let row = facts[number] else { return false }
         let departure = facts.departure(of: row)
         if departure.flatMap({ facts.deletion(by: $0) ?? facts.removedName(by: $0) }) != nil { return true }
-        return !row.isDirectory && facts.superseded().contains(row.document)
+        return !row.isDirectory && facts.isReplaced(row.document)
     }
 
     /// A document without a name.
@@ -85,37 +85,45 @@ extension Planning {
         guard let document = facts.lastOccupant(of: row.place, before: number)?.document, facts.isGone(document) else {
             return
         }
-        var gone = [document]
-        // What it began with was kept for its sake, if that document is gone, too.
-        while let last = gone.last, let before = facts.firstRow(of: last)?.origin.flatMap(facts.document),
-            !gone.contains(before), facts.isGone(before)
-        {
-            gone.append(before)
-        }
-        gone += gone.flatMap(savedThrough)
+        let gone = gone(with: document)
         for document in gone {
             for version in facts.versions(of: document) {
                 let others = facts.documents(from: version.number)
-                let isOrigin = others.contains { !gone.contains($0) && !facts.isGone($0) }
+                let isOrigin = others.contains { !gone.contains($0) && !isPurged($0, along: gone) }
                 if !isOrigin { record(.forget(version.number)) }
             }
         }
         dropForgotten()
     }
 
-    /// Documents without a name whose file was renamed over this one, and that show nothing more.
-    private func savedThrough(_ document: DocumentNumber) -> [DocumentNumber] {
-        let contents = facts.versions(of: document).map(\.fingerprint)
-        var found: [DocumentNumber] = []
-        for row in facts.rows(of: document) {
-            guard let former = facts.documentMoved(to: row), former != document, !found.contains(former),
-                !facts.hasName(former),
-                facts.lastDeparture(of: former)?.how == .movedAway(to: row.number),
-                facts.versions(of: former).allSatisfy({ contents.contains($0.fingerprint) })
-            else { continue }
-            found.append(former)
+    /// A document that is purged, and those that go along: a purged document whose version was kept because this one
+    /// began with it, and each that was only a temporary file of these.
+    private func gone(with document: DocumentNumber) -> [DocumentNumber] {
+        var (gone, count) = ([document], 0)
+        while count < gone.count {
+            count = gone.count
+            for document in gone {
+                guard let before = facts.origin(of: document).flatMap({ facts.document(of: $0) }) else { continue }
+                if !gone.contains(before), isPurged(before, along: gone) { gone.append(before) }
+            }
+            for document in gone where facts.isGone(document) {
+                let files = facts.rows(of: document).compactMap { facts.documentMoved(to: $0) }
+                for file in files where !gone.contains(file) && isPurged(file, along: gone) { gone.append(file) }
+            }
         }
-        return found
+        return gone
+    }
+
+    /// Whether a document is purged, or was a temporary file of one that is: it has no name, its file was renamed over
+    /// that, and it shows no more than purged documents.
+    private func isPurged(_ document: DocumentNumber, along gone: [DocumentNumber]) -> Bool {
+        if facts.isGone(document) { return true }
+        guard !facts.hasName(document), case .movedAway(let next?) = facts.lastDeparture(of: document)?.how,
+            let successor = facts[next]?.document, successor != document, facts.isGone(successor)
+        else { return false }
+        let purged = (gone + [successor]).filter(facts.isGone)
+        let contents = purged.flatMap(facts.versions(of:)).map(\.fingerprint)
+        return facts.versions(of: document).allSatisfy { contents.contains($0.fingerprint) }
     }
 
     /// No file holds a version that is gone: a later write to the file is a save, also of the same content. The file
