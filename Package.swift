@@ -61,11 +61,14 @@ let package = Package(
         library("VersionModel"),
         library("Lineage", ["VersionModel"]),
         library("QueryLanguage", ["VersionModel"]),
-        library("VersionStore", ["VersionModel", "CLinux", grdb, sqlite, crypto, system, logging]),
+        library("VersionStore", ["VersionModel", "Lineage", "CLinux", grdb, sqlite, crypto, system, logging]),
         library("Coordination", ["VersionModel"]),
         library(
             "Container",
-            ["VersionModel", "CLinux", "VersionStore", "Coordination", system, logging, collections, crypto, toml],
+            [
+                "VersionModel", "Lineage", "CLinux", "VersionStore", "Coordination", system, logging, collections,
+                crypto, toml,
+            ],
             [checksLocks]),
         library("ControlProtocol", ["VersionModel", "QueryLanguage"]),
         library("LocalState", ["ControlProtocol", "VersionModel", "CLinux"]),
@@ -121,12 +124,14 @@ let package = Package(
         tests("VersionModelTests", ["VersionModel"]),
         tests("LineageTests", ["LineageWorlds", "Lineage", "VersionModel"]),
         tests("QueryLanguageTests", ["QueryLanguage", "VersionModel"]),
-        tests("VersionStoreTests", ["VersionStore", "VersionModel", "CLinux", grdb, logging, system]),
+        tests(
+            "VersionStoreTests",
+            ["VersionStore", "VersionModel", "Lineage", "LineageWorlds", "CLinux", grdb, logging, system]),
         tests(
             "ContainerTests",
             [
-                "Container", "Coordination", "VersionStore", "VersionModel", "CLinux", "LineageShadow", "Lineage",
-                system, logging,
+                "Container", "Coordination", "VersionStore", "VersionModel", "CLinux", "LineageShadow", "LineageWorlds",
+                "Lineage", system, logging,
             ]),
         tests("CoordinationTests", ["Coordination", "VersionModel"]),
         tests(

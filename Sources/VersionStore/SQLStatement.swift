@@ -31,7 +31,9 @@ struct SQLStatement {
     private let statement: Statement
 
     /// A cached statement, ready to be stepped.
-    init(_ database: Database, _ sql: String, _ values: Value...) throws {
+    init(_ database: Database, _ sql: String, _ values: Value...) throws { try self.init(database, sql, values) }
+
+    init(_ database: Database, _ sql: String, _ values: [Value]) throws {
         statement = try database.cachedStatement(sql: sql)
         pointer = statement.sqliteStatement
         connection = database.sqliteConnection
@@ -40,7 +42,9 @@ struct SQLStatement {
     }
 
     /// Runs a statement without result rows.
-    static func run(_ database: Database, _ sql: String, _ values: Value...) throws {
+    static func run(_ database: Database, _ sql: String, _ values: Value...) throws { try run(database, sql, values) }
+
+    static func run(_ database: Database, _ sql: String, _ values: [Value]) throws {
         let statement = try SQLStatement(database, sql)
         for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
         defer { sqlite3_reset(statement.pointer) }

@@ -1,0 +1,218 @@
+import Lineage
+internal import GRDB
+import Synchronization
+import VersionModel
+
+/// A connection to a database, one access at a time.
+protocol DatabaseAccess: Sendable {
+    func access<Answer>(_ body: (Database) throws -> Answer) throws -> Answer
+}
+
+extension Catalog: DatabaseAccess {}
+
+/// The facts of the catalog, each found by a key.
+///
+/// A question has no answer where the catalog cannot be read, or is damaged. A caller looks at ``failure`` before it
+/// relies on any, and takes new facts for its next plan.
+final class StoredFacts: FactLog {
+    private let catalog: any DatabaseAccess
+    /// Innermost: held for a look.
+    private let failed = Mutex<(any Error)?>(nil)
+
+    init(_ catalog: any DatabaseAccess) { self.catalog = catalog }
+
+    /// The first failure.
+    var failure: (any Error)? { failed.withLock { $0 } }
+
+    private func read<Answer>(_ none: Answer, _ query: (Database) throws -> Answer) -> Answer {
+        do { return try catalog.access(query) } catch {
+            failed.withLock { $0 = $0 ?? error }
+            return none
+        }
+    }
+
+    var lastNumber: UInt64 { read(0) { try FactTables.lastNumber($0) } }
+
+    func row(_ number: RowNumber) -> NameRow? {
+        read(nil) { try FactTables.names($0, "seq = ?", .number(number.number)).first }
+    }
+
+    func version(_ number: VersionNumber) -> VersionRow? { read(nil) { try FactTables.version(number, $0) } }
+
+    func isSettled(_ version: VersionNumber) -> Bool {
+        read(false) { database in
+            try SQLStatement(
+                database, "SELECT 1 FROM version WHERE seq = ? AND flags & \(FactTables.VersionFlag.isSettled)",
+                .number(version.number)
+            ).first { _ in true } ?? false
+        }
+    }
+
+    func purge(of removal: RowNumber) -> Facts.Purged? {
+        read(nil) { database in
+            try SQLStatement(
+                database, "SELECT purged FROM name WHERE seq = ? AND purged IS NOT NULL", .number(removal.number)
+            ).first { Facts.Purged(removal: removal, last: $0.number(0)) }
+        }
+    }
+
+    // MARK: Places
+
+    func lastRow(at place: PlaceNumber) -> NameRow? {
+        read(nil) {
+            try FactTables.names($0, "place = ? ORDER BY seq DESC LIMIT 1", .integer(Int64(place.number))).first
+        }
+    }
+
+    func lastOccupant(of place: PlaceNumber, before number: RowNumber) -> NameRow? {
+        read(nil) {
+            try FactTables.names(
+                $0, "place = ? AND seq < ? AND file IS NOT NULL ORDER BY seq DESC LIMIT 1",
+                .integer(Int64(place.number)), .bound(number.number)
+            ).first
+        }
+    }
+
+    func firstRow(at place: PlaceNumber, after number: RowNumber) -> NameRow? {
+        read(nil) {
+            try FactTables.names(
+                $0, "place = ? AND seq > ? ORDER BY seq LIMIT 1", .integer(Int64(place.number)), .bound(number.number)
+            ).first
+        }
+    }
+
+    func successors(of number: RowNumber) -> [NameRow] {
+        read([]) {
+            try FactTables.names($0, "other = ? AND file IS NOT NULL ORDER BY seq", .number(number.number))
+        }
+    }
+
+    // MARK: Files
+
+    func names(of file: FileID) -> [NameRow] {
+        read([]) {
+            try FactTables.names($0, "file = ? AND \(FactTables.isLast) ORDER BY seq", .number(file.number))
+        }
+    }
+
+    func namesOfFiles(from file: FileID) -> [NameRow] {
+        let common = """
+            WITH RECURSIVE stop (number) AS (
+                SELECT seq FROM name WHERE file = ?
+                UNION SELECT name.seq FROM stop JOIN name ON name.other = stop.number
+                WHERE name.file IS NOT NULL AND name.seq > stop.number)
+            """
+        let condition = """
+            seq IN (SELECT number FROM stop) AND flags & \(FactTables.NameFlag.isDirectory) = 0 AND \(FactTables.isLast)
+            ORDER BY seq
+            """
+        return read([]) { try FactTables.names($0, condition, .number(file.number), common: common) }
+    }
+
+    func lastRow(of file: FileID) -> NameRow? {
+        read(nil) { try FactTables.names($0, "file = ? ORDER BY seq DESC LIMIT 1", .number(file.number)).first }
+    }
+
+    func versions(in content: Content) -> [VersionRow] {
+        read([]) {
+            try FactTables.versions(
+                $0, "file = ? AND generation = ?", .number(content.file.number), .integer(Int64(content.generation)))
+        }
+    }
+
+    // MARK: Documents
+
+    /// The last row of a document at each of its places.
+    private static let lastRows = "SELECT max(seq) FROM name WHERE item = ?1 AND file IS NOT NULL GROUP BY place"
+
+    func names(of document: DocumentNumber) -> [NameRow] {
+        read([]) {
+            try FactTables.names(
+                $0, "seq IN (\(Self.lastRows)) AND \(FactTables.isLast) ORDER BY seq", .number(document.number))
+        }
+    }
+
+    func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
+        read([]) {
+            try FactTables.names(
+                $0, "item = ? AND seq > ? AND file IS NOT NULL ORDER BY seq", .number(document.number),
+                .bound(number.number))
+        }
+    }
+
+    func lastRow(of document: DocumentNumber) -> NameRow? {
+        read(nil) {
+            try FactTables.names(
+                $0, "seq = (SELECT max(seq) FROM name WHERE item = ? AND file IS NOT NULL)", .number(document.number)
+            ).first
+        }
+    }
+
+    /// Of each place it is the row that follows the document's last one, or the one before, if that is there still.
+    func lastDeparture(of document: DocumentNumber) -> NameRow? {
+        let common = """
+            WITH last (seq, place) AS (
+                SELECT max(seq), place FROM name WHERE item = ?1 AND file IS NOT NULL GROUP BY place),
+            former (seq, place) AS (
+                SELECT max(name.seq), name.place FROM name JOIN last ON name.place = last.place
+                WHERE name.item = ?1 AND name.file IS NOT NULL AND name.seq < last.seq GROUP BY name.place)
+            """
+        let condition = """
+            seq = (SELECT max((SELECT min(next.seq) FROM name next
+                               WHERE next.place = own.place AND next.seq > own.seq))
+                   FROM (SELECT * FROM last UNION ALL SELECT * FROM former) own)
+            """
+        return read(nil) { try FactTables.names($0, condition, .number(document.number), common: common).first }
+    }
+
+    /// None: unpublished names are only in memory.
+    func unpublishedRows(of document: DocumentNumber) -> [NameRow] { [] }
+
+    func documents(from version: VersionNumber) -> [DocumentNumber] {
+        read([]) {
+            try FactTables.names($0, "origin = ? ORDER BY seq", .number(version.number)).map(\.document)
+        }
+    }
+
+    func versions(of document: DocumentNumber) -> [VersionRow] {
+        read([]) { try FactTables.versions($0, "item = ?", .number(document.number)) }
+    }
+
+    func versions(of document: DocumentNumber, equalTo content: Fingerprint) -> [VersionRow] {
+        read([]) {
+            try FactTables.versions(
+                $0, "item = ? AND size = ? AND high = ? AND low = ?", .number(document.number), .number(content.size),
+                .number(content.high), .number(content.low))
+        }
+    }
+
+    func newestVersion(of document: DocumentNumber, until number: UInt64, isShown: Bool) -> VersionRow? {
+        let beside = FactTables.VersionFlag.isBeside | FactTables.VersionFlag.isConflict
+        return read(nil) {
+            try FactTables.versions(
+                $0, "item = ? AND seq <= ? AND (? OR flags & \(beside) = 0)", .number(document.number), .bound(number),
+                .integer(isShown ? 0 : 1), order: "seq DESC LIMIT 1"
+            ).first
+        }
+    }
+
+    func rivals(of document: DocumentNumber) -> [VersionRow] {
+        read([]) {
+            try FactTables.versions($0, "item = ? AND (loser IS NOT NULL OR flags & 2)", .number(document.number))
+        }
+    }
+
+    func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool {
+        read(false) { database in
+            try !FactTables.versions(
+                database, "item = ? AND seq > ? AND row > ? AND flags & \(FactTables.VersionFlag.isAtHome)",
+                .number(document.number), .bound(row.number), .bound(row.number), order: "seq LIMIT 1"
+            ).isEmpty
+        }
+    }
+}
+
+extension SQLStatement.Value {
+    /// A number to compare with: one that is larger than any key is the largest key.
+    fileprivate static func bound(_ value: UInt64) -> Self { .integer(Int64(clamping: value)) }
+}
