@@ -1,0 +1,100 @@
+import Lineage
+import VersionModel
+
+/// The facts in memory, for all threads.
+final class FactMemory: Sendable {
+    /// Innermost; held for a look.
+    private let known: RankedMutex<KnownFacts>
+
+    /// - Parameter last: the largest number that a fact of the catalog has.
+    init(after last: UInt64) { known = RankedMutex(KnownFacts(after: last)) }
+
+    /// Adds the facts of a transaction, unpublished names included.
+    func record(_ facts: [Fact]) { known.withLock { $0.record(facts) } }
+
+    /// Loads facts that a plan has missed. The catalog is read without any lock.
+    ///
+    /// - Parameter log: the catalog, with all published facts that were recorded by now.
+    func load(_ missing: [Missing], from log: any FactLog) {
+        for missing in missing {
+            let since = known.withLock { $0.prepare(missing) }
+            let loaded = LoadedFacts(missing, since: since, from: log)
+            known.withLock { $0.insert(loaded, for: missing) }
+        }
+    }
+
+    fileprivate func ask<Value: Sendable>(
+        _ question: @Sendable (KnownFacts) -> KnownFacts.Answer<Value>
+    ) -> KnownFacts.Answer<Value> {
+        known.withLock { question($0) }
+    }
+
+    fileprivate var lastNumber: UInt64 { known.withLock { $0.lastNumber } }
+
+    fileprivate func unpublishedRows(of document: DocumentNumber) -> [NameRow] {
+        known.withLock { $0.unpublishedRows(of: document) }
+    }
+}
+
+/// The log of one plan. Where the memory has no answer, the plan gets none, and is void: the engine loads the missing
+/// facts, and plans the event anew.
+final class PlanLog: FactLog {
+    private let memory: FactMemory
+    private let noted = RankedMutex<[Missing]>([])
+
+    init(_ memory: FactMemory) { self.memory = memory }
+
+    /// The facts that are missing; none if the plan counts.
+    var missing: [Missing] { noted.withLock { $0 } }
+
+    private func ask<Value: Sendable>(
+        _ none: Value, _ question: @Sendable (KnownFacts) -> KnownFacts.Answer<Value>
+    ) -> Value {
+        switch memory.ask(question) {
+        case .known(let value): return value
+        case .missing(let missing):
+            noted.withLock { if !$0.contains(missing) { $0.append(missing) } }
+            return none
+        }
+    }
+
+    var lastNumber: UInt64 { memory.lastNumber }
+    func row(_ number: RowNumber) -> NameRow? { ask(nil) { $0.row(number) } }
+    func version(_ number: VersionNumber) -> VersionRow? { ask(nil) { $0.version(number) } }
+    func isSettled(_ version: VersionNumber) -> Bool { ask(false) { $0.isSettled(version) } }
+    func purge(of removal: RowNumber) -> Facts.Purged? { ask(nil) { $0.purge(of: removal) } }
+
+    func lastRow(at place: PlaceNumber) -> NameRow? { ask(nil) { $0.lastRow(at: place) } }
+    func lastOccupant(of place: PlaceNumber, before number: RowNumber) -> NameRow? {
+        ask(nil) { $0.lastOccupant(of: place, before: number) }
+    }
+    func firstRow(at place: PlaceNumber, after number: RowNumber) -> NameRow? {
+        ask(nil) { $0.firstRow(at: place, after: number) }
+    }
+    func successors(of number: RowNumber) -> [NameRow] { ask([]) { $0.successors(of: number) } }
+
+    func names(of file: FileID) -> [NameRow] { ask([]) { $0.names(of: file) } }
+    func namesOfFiles(from file: FileID) -> [NameRow] { ask([]) { $0.namesOfFiles(from: file) } }
+    func lastRow(of file: FileID) -> NameRow? { ask(nil) { $0.lastRow(of: file) } }
+    func versions(in content: Content) -> [VersionRow] { ask([]) { $0.versions(in: content) } }
+
+    func names(of document: DocumentNumber) -> [NameRow] { ask([]) { $0.names(of: document) } }
+    func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
+        ask([]) { $0.rows(of: document, after: number) }
+    }
+    func lastRow(of document: DocumentNumber) -> NameRow? { ask(nil) { $0.lastRow(of: document) } }
+    func lastDeparture(of document: DocumentNumber) -> NameRow? { ask(nil) { $0.lastDeparture(of: document) } }
+    func unpublishedRows(of document: DocumentNumber) -> [NameRow] { memory.unpublishedRows(of: document) }
+    func documents(from version: VersionNumber) -> [DocumentNumber] { ask([]) { $0.documents(from: version) } }
+    func versions(of document: DocumentNumber) -> [VersionRow] { ask([]) { $0.versions(of: document) } }
+    func versions(of document: DocumentNumber, equalTo content: Fingerprint) -> [VersionRow] {
+        ask([]) { $0.versions(of: document, equalTo: content) }
+    }
+    func newestVersion(of document: DocumentNumber, until number: UInt64, isShown: Bool) -> VersionRow? {
+        ask(nil) { $0.newestVersion(of: document, until: number, isShown: isShown) }
+    }
+    func rivals(of document: DocumentNumber) -> [VersionRow] { ask([]) { $0.rivals(of: document) } }
+    func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool {
+        ask(false) { $0.isSavedAtHome(document, after: row) }
+    }
+}

@@ -1,0 +1,156 @@
+// The facts that are in memory, for plans.
+
+import Lineage
+import VersionModel
+
+/// Facts by their subjects. Facts that were recorded since a subject came into memory are known. Older ones are loaded
+/// when a plan asks for them.
+///
+/// Unpublished names and their versions are here alone.
+struct KnownFacts: Sendable {
+    /// The facts about a subject, in the order of their numbers.
+    struct Tail<Number: Comparable & Sendable>: Sendable {
+        /// All facts about the subject with this number or a larger one are there; 0 if all are.
+        var since: UInt64
+        var numbers: [Number] = []
+
+        var isComplete: Bool { since == 0 }
+
+        mutating func append(_ number: Number) {
+            if numbers.last.map({ $0 < number }) ?? true { numbers.append(number) }
+        }
+    }
+
+    var lastNumber: UInt64
+    var rows: [RowNumber: NameRow] = [:]
+    var versions: [VersionNumber: VersionRow] = [:]
+    var settled: Set<VersionNumber> = []
+    var purged: [RowNumber: Facts.Purged] = [:]
+
+    var places: [PlaceNumber: Tail<RowNumber>] = [:]
+    var fileRows: [FileID: Tail<RowNumber>] = [:]
+    var documentRows: [DocumentNumber: Tail<RowNumber>] = [:]
+    var documentVersions: [DocumentNumber: Tail<VersionNumber>] = [:]
+    var rivals: [DocumentNumber: Tail<VersionNumber>] = [:]
+    var contents: [Content: Tail<VersionNumber>] = [:]
+    var successors: [RowNumber: Tail<RowNumber>] = [:]
+    var origins: [VersionNumber: Tail<DocumentNumber>] = [:]
+    /// The names that documents and files have, where all are known.
+    var documentNames: [DocumentNumber: [RowNumber]] = [:]
+    var fileNames: [FileID: [RowNumber]] = [:]
+    var departures: [DocumentNumber: RowNumber?] = [:]
+    /// Versions that have some bytes, of those that were not known when they were asked for.
+    var equals: [Missing: [VersionNumber]] = [:]
+    /// Names of files that go back to one, and the last row then: a later row makes them void.
+    var namesFrom: [FileID: (names: [RowNumber], last: RowNumber?)] = [:]
+    var lastRow: RowNumber?
+    /// Questions to which the catalog has no answer.
+    var absent: Set<Missing> = []
+
+    /// - Parameter last: the largest number that a fact of the catalog has.
+    init(after last: UInt64) { lastNumber = last }
+
+    // MARK: Recording
+
+    /// Adds the facts of a transaction, unpublished names included.
+    mutating func record(_ facts: [Fact]) {
+        for fact in facts { record(fact) }
+    }
+
+    private mutating func record(_ fact: Fact) {
+        switch fact {
+        case .row(let row): add(row)
+        case .version(let version): add(version)
+        case .amend(let version): amend(version)
+        case .settle(let version): settled.insert(version)
+        case .forget(let version): versions[version]?.isForgotten = true
+        case .publish(let row): rows[row]?.maker = nil
+        case .purge(let row): purged[row] = Facts.Purged(removal: row, last: lastNumber)
+        }
+    }
+
+    private mutating func add(_ row: NameRow) {
+        let number = row.number
+        leave(row)
+        rows[number] = row
+        lastRow = number
+        lastNumber = max(lastNumber, number.number)
+        places[row.place, default: Tail(since: number.number)].append(number)
+        // No older fact goes back to it.
+        successors[number] = Tail(since: 0)
+        if let origin = row.origin { origins[origin, default: Tail(since: number.number)].append(row.document) }
+        guard let file = row.file else { return }
+        if row.document.number == number.number { begin(row.document) }
+        fileRows[file, default: Tail(since: number.number)].append(number)
+        documentRows[row.document, default: Tail(since: number.number)].append(number)
+        documentNames[row.document]?.append(number)
+        fileNames[file]?.append(number)
+        if let from = row.from { successors[from, default: Tail(since: number.number)].append(number) }
+    }
+
+    /// The former occupant of a row's place leaves it.
+    private mutating func leave(_ row: NameRow) {
+        let tail = places[row.place]
+        guard let last = tail?.numbers.last else {
+            // The occupant may be one whose names were counted.
+            if tail?.isComplete != true { (documentNames, fileNames, departures) = ([:], [:], [:]) }
+            return
+        }
+        guard let former = rows[last], let file = former.file else { return }
+        documentNames[former.document]?.removeAll { $0 == last }
+        fileNames[file]?.removeAll { $0 == last }
+        if departures[former.document] != nil { departures[former.document] = .some(row.number) }
+    }
+
+    /// All is known of a document that begins.
+    private mutating func begin(_ document: DocumentNumber) {
+        documentRows[document] = Tail(since: 0)
+        documentVersions[document] = Tail(since: 0)
+        rivals[document] = Tail(since: 0)
+        documentNames[document] = []
+        departures[document] = .some(nil)
+    }
+
+    private mutating func add(_ version: VersionRow) {
+        let number = version.number
+        versions[number] = version
+        lastNumber = max(lastNumber, number.number)
+        origins[number] = Tail(since: 0)
+        contents[version.content, default: Tail(since: number.number)].append(number)
+        guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
+        documentVersions[document, default: Tail(since: number.number)].append(number)
+        addRival(version, of: document)
+    }
+
+    /// A version of a row that is not in memory belongs to some document. That row is published, so the catalog has
+    /// both.
+    private mutating func forgetPublishedVersions() {
+        let unpublished = documentRows.filter { $0.value.numbers.contains { rows[$0]?.maker != nil } }
+        documentVersions = documentVersions.filter { unpublished[$0.key] != nil }
+        rivals = rivals.filter { unpublished[$0.key] != nil }
+        equals = [:]
+    }
+
+    private mutating func amend(_ version: VersionRow) {
+        let isForgotten = versions[version.number]?.isForgotten ?? version.isForgotten
+        if let former = versions[version.number], former.content != version.content {
+            contents[former.content]?.numbers.removeAll { $0 == version.number }
+        }
+        versions[version.number] = version
+        versions[version.number]?.isForgotten = isForgotten
+        insert(version.number, in: &contents[version.content, default: Tail(since: version.number.number)])
+        guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
+        addRival(version, of: document)
+    }
+
+    private mutating func addRival(_ version: VersionRow, of document: DocumentNumber) {
+        guard version.loser != nil || version.beside == .conflict, var tail = rivals[document] else { return }
+        insert(version.number, in: &tail)
+        rivals[document] = tail
+    }
+
+    private func insert(_ number: VersionNumber, in tail: inout Tail<VersionNumber>) {
+        guard number.number >= tail.since, !tail.numbers.contains(number) else { return }
+        tail.numbers.insert(number, at: tail.numbers.firstIndex { $0 > number } ?? tail.numbers.endIndex)
+    }
+}
