@@ -53,7 +53,8 @@ extension Explanation {
             // The container has the document at that name, with its conflicts, but for those that were settled since.
             let name = shadow.path(of: turn.row.place).flatMap { today.names[$0] }
             let isSettled = facts.versions(of: turn.row.document).contains { winner in
-                winner.author.flatMap { shadow.planning.base(of: $0, in: document) } == loser
+                winner.number > loser
+                    && winner.author.flatMap { shadow.planning.base(of: $0, in: document) } == loser
             }
             return isSettled || name.map { $0.conflicts.contains(shadow.text(loser)) } ?? true
         }?.change
@@ -108,7 +109,8 @@ extension Explanation {
     private func hasSharedAnother(_ version: VersionRow, in document: DocumentNumber) -> Bool {
         guard let author = version.author else { return false }
         return facts.versions(of: document).contains { other in
-            other.number < version.number && other.number != version.parents.first && other.author != author
+            other.number < version.number && other.author != author
+                && version.parents.first.map { $0 < other.number } ?? false
                 && shadow.shared[other.number]?.contains(author) ?? false
         }
     }

@@ -5,40 +5,80 @@ import Lineage
 extension ListedChange {
     /// The changes that meet in differences which `explaining` does not take apart; nil if these may be a fault.
     ///
-    /// Random orders go on to find combinations that no case has. They are judged by their contents alone: both have
-    /// the same names with the same contents, and each content that one side shows is shown by the other one somewhere,
-    /// but for those that `explaining` leaves out, too. A rival that only one side has is a version of both, of a
-    /// document that a meant change concerns. The order of a history, and the document that shows it, may differ. A run
-    /// bounds how often that happens.
+    /// Random orders go on to find combinations that no case has. Such an order is judged by less: both have the same
+    /// names with the same contents, and each content that one side shows is shown by the other one somewhere, but for
+    /// those that `explaining` leaves out, too. Where a meant change concerns the name's document, the order of its
+    /// history may differ, and the document that shows it. So may its rivals, which both sides show in its history.
+    /// Entries of the deleted list may have other contents, at the same paths. A run bounds how often that happens.
     public static func meeting(
         in differences: [Difference], between today: Answer, and shadow: Shadow
     ) -> Set<ListedChange>? {
         let explanation = Explanation(shadow, today)
+        var changes: Set<ListedChange> = []
         for difference in differences {
+            if let rules = explanation.rules(for: difference) {
+                changes.formUnion(rules)
+                continue
+            }
             switch difference.subject {
             case .tree, .content: return nil
-            case .conflicts: if !explanation.mayBeMeant(difference) { return nil }
-            case .history, .deleted, .superseded: continue
+            case .conflicts: if !explanation.hasInHistory(difference) { return nil }
+            case .deleted: if explanation.deletedPaths != shadow.answer.deletions.map(\.path).sorted() { return nil }
+            case .history, .superseded: break
             }
+            let concerned = difference.name.isEmpty ? explanation.all : explanation.changes(at: difference.name)
+            if concerned.isEmpty { return nil }
+            changes.formUnion(concerned)
         }
-        let changes = explanation.occurring
-        let isComplete = explanation.isComplete(Set(allCases)) && explanation.showsWhatNamesHold
-        return changes.count > 1 && isComplete ? changes : nil
+        return explanation.isComplete(Set(allCases)) && explanation.showsWhatNamesHold ? changes : nil
     }
 }
 
 extension Explanation {
-    /// Whether rivals that only one side has are versions of both, and a meant change concerns their document.
-    fileprivate func mayBeMeant(_ difference: Difference) -> Bool {
-        guard let document = shadow.place(difference.name).flatMap({ facts.occupant(of: $0)?.document }) else {
-            return false
+    fileprivate var deletedPaths: [String] { today.deletions.map(\.path).sorted() }
+
+    /// Whether each rival that only one side has is in the history of the name on both, or of the document that has
+    /// turned there.
+    fileprivate func hasInHistory(_ difference: Difference) -> Bool {
+        guard let document = document(of: difference.name) else { return false }
+        let turned = turns.filter { documents(of: $0).contains(document) }.flatMap { documents(of: $0) }
+        let then = ([document] + turned).flatMap { facts.history(of: $0) }.map(shadow.text)
+        let names = turns.filter { documents(of: $0).contains(document) }.compactMap { shadow.path(of: $0.row.place) }
+        let histories = ([difference.name] + names).flatMap { today.names[$0]?.history ?? [] }
+        return (difference.onlyToday + difference.onlyThen).allSatisfy { then.contains($0) && histories.contains($0) }
+    }
+
+    private func document(of name: String) -> DocumentNumber? {
+        shadow.place(name).flatMap { facts.occupant(of: $0)?.document }
+    }
+
+    private func documents(of turn: Turn) -> [DocumentNumber] {
+        [turn.document, turn.row.document] + (turn.arrived.map { [$0] } ?? [])
+    }
+
+    /// The changes for which the document of a name has a reason.
+    fileprivate func changes(at name: String) -> Set<ListedChange> {
+        guard let document = document(of: name) else { return [] }
+        return changes(of: document)
+    }
+
+    private func changes(of document: DocumentNumber) -> Set<ListedChange> {
+        var changes = Set(turns.filter { documents(of: $0).contains(document) }.map(\.change))
+        for version in facts.history(of: document) {
+            if let rule = notYet(version) { changes.insert(rule) }
+            if shadow.unfinished.contains(version) { changes.insert(.savedFirst) }
+            if !(shadow.formerly[version] ?? []).isEmpty { changes.insert(.amendsArrival) }
         }
-        let isTurned = turns.contains { [$0.document, $0.row.document, $0.arrived].contains(document) }
-        let isConcerned = isTurned || facts.versions(of: document).contains {
-            notYet($0.number) != nil || shadow.unfinished.contains($0.number)
-        }
-        let losers = difference.onlyToday + difference.onlyThen
-        return isConcerned && losers.allSatisfy { today.shown.contains($0) && shadow.shown.contains($0) }
+        // Each opening with O_TRUNC passes over the empty file.
+        let passedOver = (shadow.passedOver[document] ?? [:]).keys
+        if passedOver.contains(where: { !$0.isEmpty }) { changes.insert(.notAtEachClose) }
+        if facts.firstRow(of: document)?.isParted ?? false { changes.insert(.isBehindOrigin) }
+        return changes
+    }
+
+    /// The changes for which any document has a reason.
+    fileprivate var all: Set<ListedChange> {
+        Set(Set(facts.rows.map(\.document)).flatMap { changes(of: $0) })
     }
 
     /// Whether the container shows the current version of each document that has a name and, after a kill, what that
@@ -51,15 +91,5 @@ extension Explanation {
                 && !shadow.amendedFirst.contains(version)
         }
         return today.shown.isSuperset(of: (held + unfinished).map(shadow.text))
-    }
-
-    /// The changes for which the facts have a reason, wherever that is.
-    fileprivate var occurring: Set<ListedChange> {
-        var changes = Set(turns.map(\.change))
-        changes.formUnion(facts.versions.filter { !$0.isForgotten }.compactMap { notYet($0.number) })
-        if facts.rows.contains(where: \.isParted) { changes.formUnion([.isBehindOrigin, .isUnsavedCopy]) }
-        if !shadow.formerly.isEmpty { changes.insert(.amendsArrival) }
-        if shadow.passedOver.values.contains(where: { !$0.isEmpty }) { changes.insert(.notAtEachClose) }
-        return changes
     }
 }

@@ -69,7 +69,13 @@ extension Explanation {
     }
 
     /// Why the container has a content once more: the rules have no version of the bytes that came between.
+    ///
+    /// A copy that no program has saved holds what it began with. By the rules a restore of that makes no version.
     func againToday(_ index: Int, _ today: [String], in document: DocumentNumber) -> Alignment.Reason? {
+        let isRestored = index == 0 && today.count > 1 && today[0] == today[1] && !facts.hasVersion(document)
+        if isRestored, facts.firstRow(of: document)?.isParted ?? false {
+            return Alignment.Reason(rules: [.isBehindOrigin])
+        }
         guard let equal = today[(index + 1)...].firstIndex(of: today[index]), equal > index + 1 else { return nil }
         let between = today[(index + 1)..<equal].map { onlyToday($0, in: document)?.rules }
         return between.contains(nil) ? nil : Alignment.Reason(rules: between.compactMap(\.self).flatMap(\.self))

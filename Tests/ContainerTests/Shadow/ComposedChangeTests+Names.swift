@@ -32,6 +32,14 @@ extension ComposedChangeTests {
                 .conflicts("t", ["3.1;"]), .conflicts("y", ["3.1;"]), .history("t", ["0.6;"]),
                 .history("y", ["3.0;"]),
             ]),
+        Case(
+            description: "a copy that no program has saved is restored as what it began with",
+            steps: "0 saveByRename y; 0 link y t; 0 saveByRename t; 0 restore y",
+            changes: [.isBehindOrigin], said: [.history("y", ["0.0;", "0.0;"]), .history("t", ["0.2;", "0.0;"])],
+            faults: [
+                .history("y", ["0.0;", "0.0;", "0.0;"]), .history("y", []), .history("y", ["0.2;", "0.0;"]),
+                .history("t", ["0.2;", "0.2;", "0.0;"]), .conflicts("y", ["0.0;"]),
+            ]),
         // The container's document has two versions, too: it comes back.
         Case(
             description: "a name that comes back, of a document with two versions",

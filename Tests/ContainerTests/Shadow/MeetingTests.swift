@@ -1,4 +1,4 @@
-// Orders in which several meant changes meet are judged by their contents, their names and their rivals.
+// Orders in which several meant changes meet are judged by their names, contents and rivals.
 
 import LineageShadow
 import Support
@@ -7,14 +7,14 @@ import Testing
 @testable import Container
 
 @Suite(.serialized) struct MeetingTests {
-    /// An order that no case has, and what would be a fault of the container in it.
+    /// Orders that no case has.
     static let orders = [
         // A file without a name is closed while the name's former document has gone back from over another one.
         "0 openTruncating t; 0 rename t x; 1 rename y x; 1 openTruncating x; 0 writeAtStart 0; 1 rename x y",
         "0 openTruncating x; 0 write 0; 1 rename y x; 1 openTruncating x; 1 writeAtStart 0; 1 rename x y; 0 write 0",
     ]
 
-    @Test("what is judged by contents alone", arguments: orders, [true, false])
+    @Test("faults that such an order does not hide", arguments: orders, [true, false])
     func judged(steps: String, isPassing: Bool) throws {
         try withPeople { people in
             let play = try InterleavedPlay(people, isPassing: isPassing, isShadowed: true)
@@ -52,12 +52,12 @@ import Testing
         }
     }
 
-    @Test("no such order with the usual seed, and one of 300 with another")
+    @Test("no such order with the usual seed, and two of a run with another")
     func bounds() {
-        var one = Meetings(left: Meetings.allowed(of: 300, seed: 1))
-        let allowed = (0..<2).map { one.isAllowed([.savedFirst], in: $0, of: ["a step of a test"], []) }
-        #expect(allowed == [true, false])
-        #expect(Meetings.allowed(of: 3000, seed: 1) == 10)
-        #expect(Meetings.allowed(of: 3000, seed: ShadowTests.usualSeed) == 0)
+        let meetings = Meetings(allowed: Meetings.allowed(seed: 1, isFull: false))
+        let allowed = (0..<3).map { meetings.isAllowed([.savedFirst], in: $0, of: ["a step of a test"], []) }
+        #expect(allowed == [true, true, false])
+        #expect(Meetings.allowed(seed: 1, isFull: true) == 20)
+        #expect(Meetings.allowed(seed: ShadowTests.usualSeed, isFull: true) == 0)
     }
 }
