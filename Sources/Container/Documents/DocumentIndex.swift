@@ -109,9 +109,14 @@ final class DocumentIndex: Sendable {
             for entry in stored {
                 let places = entry.item.places.filter { $0.directory == directory && documents[$0.name] == nil }
                 guard !places.isEmpty else { continue }
-                let document = Document(
-                    item: entry.item, current: entry.current, sharesContent: entry.sharesContent,
-                    saver: state.savers.removeValue(forKey: entry.item.id))
+                // A file with names in several directories is one document.
+                let inMemory = entry.item.places.compactMap { state.directories[$0.directory]?[$0.name] }
+                let known = inMemory.first { $0.item == entry.item.id }
+                let document =
+                    known
+                    ?? Document(
+                        item: entry.item, current: entry.current, sharesContent: entry.sharesContent,
+                        saver: state.savers.removeValue(forKey: entry.item.id))
                 for place in places { documents[place.name] = document }
             }
             state.directories[directory] = documents.isEmpty ? nil : documents

@@ -35,6 +35,8 @@ import Testing
         "0 save x; 1 load x; 1 copyBackupAndSave x; 2 load x; 1 copyBackupAndSave x; 2 copyBackupAndSave x",
         // A content that was kept for another document when a copy went: after a kill it brings nothing back.
         "0 save y; 3 renameAwayAndCreate y; 2 renameAwayAndKeep y; 1 kill",
+        // A file with names in two directories is one document behind a mount, too.
+        "2 saveByRename t; 1 makeDirectory d; 1 link t d/x; 1 kill; 3 save t",
     ]
 
     @Test("what random orders have found", arguments: found, [true, false])
