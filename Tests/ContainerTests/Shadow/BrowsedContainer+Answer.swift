@@ -53,8 +53,11 @@ extension BrowsedContainer {
             conflicts: try item.map { try container.store.conflicts(of: $0.id).map(text) }?.sorted() ?? [])
     }
 
+    /// A version without a content says so. It is of bytes that a kill has met unsaved: a content that a close has
+    /// acknowledged is missed elsewhere (`ShadowPlay.lost`, `InterleavedPlay`).
     private func texts(of item: ItemID) throws -> [String] {
-        try container.store.versions(of: item).sorted { $0.time > $1.time }.map(text)
+        try container.store.versions(of: item).filter { !$0.flags.contains(.contentLost) }
+            .sorted { $0.time > $1.time }.map(text)
     }
 
     private func text(_ version: Version) throws -> String {

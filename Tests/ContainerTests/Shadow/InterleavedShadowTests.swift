@@ -60,6 +60,8 @@ import Testing
         "1 openTruncating y; 1 rename y x; 1 openTruncating x",
         // The file of a name that came back is deleted before it is saved.
         "1 rename y t; 0 openTruncating y; 0 unlink y",
+        // Bytes that a rename has taken, and that their own handle has overwritten, are lost to the container.
+        "2 createNew t; 2 openInPlace t; 1 exchange y t; 2 write 1; 2 openInPlace y; 2 rename y t; 2 write 1",
     ]
 
     @Test("what random orders with a kill have found", arguments: killed, [true, false])
