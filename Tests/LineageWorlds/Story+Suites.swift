@@ -241,6 +241,10 @@ extension Story {
             "same f; ln f n; age; save g; mv g f; age; same g; save g; mv g n; rm f; purge f; rm n; purge n",
             "superseded: ", "versions: "),
         Story(
+            "a temporary file of a purged document keeps no origin",
+            "ln f n; age; save f~; mv f~ f; age; save g; mv n g; rm g; purge g; rm f; purge f",
+            "superseded: ", "versions: "),
+        Story(
             "a purge goes back through documents that were only temporary files",
             "ln f n; age; save g; mv g f; rm f; purge f; save f~; mv n f~; rm f~; purge f~",
             "superseded: ", "versions: "),
