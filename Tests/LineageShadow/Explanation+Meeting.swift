@@ -40,16 +40,12 @@ extension Explanation {
     /// Whether each rival that only one side has is in the history of the name on both, or of the document that has
     /// turned there.
     fileprivate func hasInHistory(_ difference: Difference) -> Bool {
-        guard let document = document(of: difference.name) else { return false }
-        let turned = turns.filter { documents(of: $0).contains(document) }.flatMap { documents(of: $0) }
-        let then = ([document] + turned).flatMap { facts.history(of: $0) }.map(shadow.text)
-        let names = turns.filter { documents(of: $0).contains(document) }.compactMap { shadow.path(of: $0.row.place) }
+        guard let document = occupant(of: difference.name) else { return false }
+        let related = turns.filter { documents(of: $0).contains(document) }
+        let then = ([document] + related.flatMap(documents)).flatMap { facts.history(of: $0) }.map(shadow.text)
+        let names = related.compactMap { shadow.path(of: $0.row.place) }
         let histories = ([difference.name] + names).flatMap { today.names[$0]?.history ?? [] }
         return (difference.onlyToday + difference.onlyThen).allSatisfy { then.contains($0) && histories.contains($0) }
-    }
-
-    private func document(of name: String) -> DocumentNumber? {
-        shadow.place(name).flatMap { facts.occupant(of: $0)?.document }
     }
 
     private func documents(of turn: Turn) -> [DocumentNumber] {
@@ -58,8 +54,7 @@ extension Explanation {
 
     /// The changes for which the document of a name has a reason.
     fileprivate func changes(at name: String) -> Set<ListedChange> {
-        guard let document = document(of: name) else { return [] }
-        return changes(of: document)
+        occupant(of: name).map { changes(of: $0) } ?? []
     }
 
     private func changes(of document: DocumentNumber) -> Set<ListedChange> {

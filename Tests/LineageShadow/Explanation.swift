@@ -35,7 +35,7 @@ struct Explanation {
         }
     }
 
-    private func occupant(of name: String) -> DocumentNumber? {
+    func occupant(of name: String) -> DocumentNumber? {
         shadow.place(name).flatMap { facts.occupant(of: $0)?.document }
     }
 

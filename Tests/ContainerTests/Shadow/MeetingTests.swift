@@ -27,7 +27,7 @@ import Testing
             }
             let isMet = (asIs: met { _ in } != nil, inOtherOrder: met { $0.names["y"]?.history.reverse() } != nil)
             #expect(isMet == (true, true))
-            // What is a fault in any order.
+            // These are faults of the container in any order.
             let content = met { $0.names["y"]?.content = "other" }
             let name = met { $0.names["x"] = $0.names["y"] }
             let rival = met { $0.names["y"]?.conflicts.append("never written") }

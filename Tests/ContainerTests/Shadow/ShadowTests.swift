@@ -93,8 +93,9 @@ import Testing
             }
             if let first = outcome.texts {
                 let shortest = try shortest(steps) { steps in
-                    if case .met = try play(steps) { return false }
-                    return try play(steps).texts != nil
+                    let outcome = try play(steps)
+                    if case .met = outcome { return false }
+                    return outcome.texts != nil
                 }
                 // A failure that does not repeat is one, too.
                 let texts = try play(shortest).texts ?? ["at first:"] + first
