@@ -76,6 +76,16 @@ def modes():
                     here.do("capability", lambda: os.listxattr("x"))
                 case(f"set-id {user} {mode:o} {word}", needs_root=True)(body)
 
+    def chown_while_written(here):
+        writer = os.open("x", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.chmod(".", 0o777)
+        os.chown("x", 1001, 1001)
+        os.chmod("x", 0o6777)
+        here.as_user("bob", lambda inner: inner.do("chown", os.chown, "x", -1, 2000))
+        here.do("stat", os.stat, "x")
+        os.close(writer)
+    case("set-id bob while written chown", needs_root=True)(chown_while_written)
+
     for user in ("root", "alice"):
         for word, mode, owner, group in (("plain", 0o777, 0, 0), ("setgid", 0o2777, 0, 2000), ("setgid of root", 0o2777, 0, 0),
                                          ("setgid of another", 0o2777, 0, 1003), ("sticky setgid", 0o3777, 1002, 2000), ("setuid", 0o4777, 1002, 0)):
