@@ -12,7 +12,7 @@ struct RuleEdgesTests {
     private let second: Int64 = 1_000_000_000
 
     /// A document with one version, whose file is at this generation and open for writing.
-    private func scene(generation: UInt32 = 0, at seconds: Int64 = 0) -> Scene {
+    private func scene(generation: UInt64 = 0, at seconds: Int64 = 0) -> Scene {
         var facts = Facts()
         let now = Timestamp(nanoseconds: seconds * second)
         let zero = Timestamp(nanoseconds: 0)

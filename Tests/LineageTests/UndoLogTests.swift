@@ -10,12 +10,12 @@ struct UndoLogTests {
     @Test("each generation that is left is what it was, whatever is overwritten, cut off, extended and thinned")
     func generations() {
         let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
-        let seed = given ?? .random(in: 0...UInt64(UInt32.max))
+        let seed = given ?? .random(in: 0...UInt64(UInt64.max))
         print("undo log: VERSIONSFS_SEED=\(seed)")
         var dice = SeededGenerator(seed: seed)
         for round in 0..<500 {
             var log = UndoLog((0..<Int.random(in: 0...4, using: &dice)).map { UInt64($0) + 1 })
-            var copies: [UInt32: [UInt64]] = [:]
+            var copies: [UInt64: [UInt64]] = [:]
             var next: UInt64 = 100
             for _ in 0..<40 {
                 switch Int.random(in: 0...9, using: &dice) {

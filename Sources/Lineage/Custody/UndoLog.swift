@@ -8,7 +8,7 @@ public struct UndoLog: Hashable, Sendable {
 
     /// What a generation differs in from the next one.
     public struct Layer: Hashable, Sendable {
-        public var generation: UInt32
+        public var generation: UInt64
         /// How many blocks the file had.
         public var count: Int
         /// The blocks that were saved, by their index, in that order.
@@ -28,7 +28,7 @@ public struct UndoLog: Hashable, Sendable {
     static let mostBlocks = 1 << 20
 
     public private(set) var live: [Block]
-    public private(set) var generation: UInt32 = 0
+    public private(set) var generation: UInt64 = 0
     /// Oldest first. The last is of the present generation, once anything of it was overwritten.
     public private(set) var layers: [Layer] = []
     private var isSynchronized = false
@@ -71,7 +71,7 @@ public struct UndoLog: Hashable, Sendable {
     }
 
     /// A version is thinned: its blocks that the generation before it lacks go there.
-    public mutating func thin(_ generation: UInt32) {
+    public mutating func thin(_ generation: UInt64) {
         guard let position = layers.firstIndex(where: { $0.generation == generation }) else { return }
         let gone = layers.remove(at: position)
         guard position > 0 else { return }
@@ -86,7 +86,7 @@ public struct UndoLog: Hashable, Sendable {
     ///
     /// A generation needs each block of its own layer, and of the next layers those that the layers between lack: a
     /// block that was not overwritten at first lies in a later one's.
-    public mutating func lose(_ arrived: (UInt32, Int) -> Bool) {
+    public mutating func lose(_ arrived: (UInt64, Int) -> Bool) {
         for layer in layers.indices {
             for block in layers[layer].blocks.indices {
                 let index = layers[layer].blocks[block].index
@@ -109,7 +109,7 @@ public struct UndoLog: Hashable, Sendable {
 
     /// The bytes of a generation, laid over one another from the newest down; nil if it is lost, or was thinned. A
     /// block whose checksum does not fit makes its generation lost, and all before it that take the block from there.
-    public func content(of wanted: UInt32) -> [Block]? {
+    public func content(of wanted: UInt64) -> [Block]? {
         if wanted == generation { return live }
         guard layers.contains(where: { $0.generation == wanted }) else { return nil }
         var content: [Block?] = live

@@ -132,7 +132,7 @@ public struct Settling: Sendable {
     private struct Standing {
         /// The version that they are.
         var held: VersionRow?
-        var generation: UInt32
+        var generation: UInt64
         /// The versions of that generation.
         var versions: [VersionRow]
         /// Those of them that the file begins with. After a power cut the catalog may know appends that have not come.
@@ -157,14 +157,14 @@ public struct Settling: Sendable {
             isKept: found.objects.contains { $0.content == present })
     }
 
-    private func newestGeneration(of file: FileID) -> UInt32 {
+    private func newestGeneration(of file: FileID) -> UInt64 {
         let recorded = planning.facts.versions.filter { $0.content.file == file }.map(\.content.generation)
         let kept = found.objects.filter { $0.content.file == file }.map(\.content.generation)
         return (recorded + kept).max() ?? 0
     }
 
     private mutating func remember(
-        _ file: Found.File, _ generation: UInt32, holds: VersionNumber?, isChanged: Bool, isOnlyExtended: Bool = true
+        _ file: Found.File, _ generation: UInt64, holds: VersionNumber?, isChanged: Bool, isOnlyExtended: Bool = true
     ) {
         let content = Content(file: file.id, generation: generation)
         var live = LiveFile(

@@ -21,7 +21,7 @@ public struct LiveFile: Hashable, Sendable {
     // What is remembered.
 
     /// The generation that the file is at (``Content``).
-    public var generation: UInt32 = 0
+    public var generation: UInt64 = 0
     /// The version that it held when it was recorded last; nil if it was never recorded.
     public var holds: VersionNumber?
     /// Whether all seen changes since then were made at the end.
@@ -29,7 +29,7 @@ public struct LiveFile: Hashable, Sendable {
 
     public init(
         id: FileID, fingerprint: Fingerprint, modified: Timestamp, isChanged: Bool, holds: VersionNumber? = nil,
-        beginsWithHeld: Bool = true, isKept: Bool = false, generation: UInt32 = 0
+        beginsWithHeld: Bool = true, isKept: Bool = false, generation: UInt64 = 0
     ) {
         self.id = id
         self.fingerprint = fingerprint

@@ -77,11 +77,10 @@ extension FactTables {
     }
 
     private static func versionRow(_ row: SQLStatement) throws -> VersionRow {
-        guard let generation = UInt32(exactly: row.integer(3)) else { throw damage("version", row) }
         let file = FileID(row.number(2))
         var version = VersionRow(
             number: VersionNumber(row.number(0)), time: Timestamp(nanoseconds: row.integer(8)),
-            row: RowNumber(row.number(1)), content: Content(file: file, generation: generation),
+            row: RowNumber(row.number(1)), content: Content(file: file, generation: row.number(3)),
             fingerprint: Fingerprint(size: row.number(5), high: row.number(6), low: row.number(7)),
             file: row.optional(4).map { FileID($0) } ?? file, modified: Timestamp(nanoseconds: row.integer(9)),
             author: try actor(row, 10))

@@ -129,7 +129,7 @@ enum FactTables {
         let saved = version.file == version.content.file ? nil : version.file.number
         return [
             .number(version.number.number), .number(version.row.number), .number(version.content.file.number),
-            .integer(Int64(version.content.generation)), .number(saved), .number(version.fingerprint.size),
+            .number(version.content.generation), .number(saved), .number(version.fingerprint.size),
             .number(version.fingerprint.high), .number(version.fingerprint.low), .integer(version.time.nanoseconds),
             .integer(version.modified.nanoseconds), .number(version.author?.number), .number(version.base?.number),
             .number(version.parents.first?.number), .number(version.parents.second?.number),

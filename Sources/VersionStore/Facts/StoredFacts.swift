@@ -116,7 +116,7 @@ final class StoredFacts: FactLog {
     func versions(in content: Content) -> [VersionRow] {
         read([]) {
             try FactTables.versions(
-                $0, "file = ? AND generation = ?", .number(content.file.number), .integer(Int64(content.generation)))
+                $0, "file = ? AND generation = ?", .number(content.file.number), .number(content.generation))
         }
     }
 
