@@ -41,6 +41,7 @@ extension World {
         guard let refusal = plan.refusal, !plan.before.isEmpty || !refusal.facts.isEmpty else { return }
         var world = self
         world.refuse(plan, refusal)
+        world.look()
         let problems = world.problems(rules)
         guard problems.isEmpty else { throw Violation(problems: problems, moment: "\(move) is refused", world: world) }
         try world.checkKill("a kill after \(move) was refused")
@@ -104,6 +105,7 @@ extension World {
         world.commit(plan.facts)
         for step in plan.before + plan.after { world.disk.perform(step, at: world.now) }
         world.memory = plan.memory
+        world.remembered = nil
         return world
     }
 

@@ -124,9 +124,14 @@ extension World {
         if rules.hasLog, Planning.plan(event, in: sceneOverLog) != plan {
             throw Violation(problems: ["the plan over a log is another one"], moment: "\(move)", world: self)
         }
+        let partial = rules.hasLog ? try partialPlan(event, like: plan, move) : nil
         if refusal == .asked, let refused = plan.refusal {
             refusal = .given
-            return refuse(plan, refused)
+            refuse(plan, refused)
+            if let partial, let refusal = partial.plan.refusal {
+                try remember(partial.part, refusal.memory, refusal.facts, move)
+            }
+            return look()
         }
         let promised = promise(event, plan)
         acknowledged = acknowledged.filter { !isWithdrawn($0, by: plan) }
@@ -145,6 +150,7 @@ extension World {
         commit(plan.facts)
         perform(plan.after, at: time)
         memory = plan.memory
+        if let partial { try remember(partial.part, partial.plan.memory, plan.facts, move) }
         look()
         for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
     }
@@ -157,7 +163,6 @@ extension World {
         commit(refusal.facts)
         perform(refusal.after, at: time)
         memory = refusal.memory
-        look()
     }
 
     private mutating func perform(_ steps: [Step], at time: Timestamp) {
@@ -181,7 +186,7 @@ extension World {
     }
 
     /// Looks at the files, as the daemon does before it plans.
-    private mutating func look() {
+    mutating func look() {
         for index in memory.files.indices {
             guard let file = disk[memory.files[index].id], file.modified != memory.files[index].modified else {
                 continue
@@ -191,6 +196,7 @@ extension World {
             memory.files[index].isChanged = true
             let held = memory.files[index].holds.flatMap { facts.fingerprint($0) }
             memory.files[index].beginsWithHeld = held.map { file.content.begins(with: $0) } ?? true
+            remembered?[file.id] = memory.files[index]
         }
     }
 

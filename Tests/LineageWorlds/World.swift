@@ -6,6 +6,8 @@ public struct World: Sendable {
     public var disk = Disk()
     public var facts = Facts()
     public var memory = Memory()
+    /// The same by keys, where plans are made of parts of it; nil: it is to be made.
+    var remembered: Remembered?
     /// It hears the change feed from the beginning.
     var listener = Listener()
     /// All of them, in their order; only where they are asked for.

@@ -23,7 +23,9 @@ public struct Planning: Sendable {
         facts = scene.facts
         memory = scene.memory
         now = scene.now
-        kin = scene.kin
+        var kin = scene.kin
+        kin.asked = scene.memory.asked
+        self.kin = kin
         nextNumber = scene.nextNumber
     }
 
@@ -137,10 +139,21 @@ public struct Planning: Sendable {
     mutating func record(_ fact: Fact) {
         facts.apply(fact)
         recorded.append(fact)
+        if let asked = memory.asked { note(fact, in: asked) }
         switch fact {
         case .row(let row) where row.file != nil && row.maker == nil: publish(row.document)
         case .publish(let row): if let row = facts[row] { publish(row.document) }
         default: break
+        }
+    }
+
+    /// An event may change what a writer of the document's files may amend.
+    private func note(_ fact: Fact, in asked: Asked) {
+        switch fact {
+        case .row(let row): asked.note(row.document)
+        case .version(let version), .amend(let version): facts.document(of: version).map(asked.note)
+        case .forget(let version): asked.note(version)
+        case .settle, .publish, .purge: break
         }
     }
 

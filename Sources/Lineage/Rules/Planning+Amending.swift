@@ -53,6 +53,7 @@ extension Planning {
 
     /// Whether another file holds the version, too, as one does that was restored from it: it does not change along.
     private func isShared(_ version: VersionNumber, outside file: FileID) -> Bool {
-        memory.files.contains { $0.id != file && $0.holds == version }
+        memory.asked?.note(version)
+        return memory.files.contains { $0.id != file && $0.holds == version }
     }
 }

@@ -23,7 +23,7 @@ extension Planning {
     /// Whether all that has changed since the file was recorded was appended, for certain.
     func isExtension(_ file: LiveFile) -> Bool {
         guard file.isOnlyExtended else { return false }
-        let mayHideWrites = memory.handles.contains { $0.file == file.id && $0.mayOverwriteUnseen }
+        let mayHideWrites = memory.handles(of: file.id).contains { $0.mayOverwriteUnseen }
         return !mayHideWrites || file.holds == nil || file.beginsWithHeld
     }
 
@@ -87,8 +87,8 @@ extension Planning {
     /// it may write through a duplicate of what it has closed.
     mutating func guardUnseenWriters(of id: FileID) {
         guard let file = memory[id], isSoleKeeper(file) else { return }
-        let isInDanger = memory.handles.contains {
-            $0.file == id && $0.mayOverwriteUnseen && !mayAmend($0, extendsOnly: false)
+        let isInDanger = memory.handles(of: id).contains {
+            $0.mayOverwriteUnseen && !mayAmend($0, extendsOnly: false)
         }
         guard isInDanger else { return }
         keep(id)
@@ -118,8 +118,8 @@ extension Planning {
     /// them: its close has acknowledged less.
     private mutating func recordUnfinished(_ file: LiveFile) {
         let writer = writer(of: file.id)
-        let mayBeOthers = memory.handles.contains {
-            $0.file == file.id && $0.mode != .read && $0.isUnseen && $0.number != writer?.number
+        let mayBeOthers = memory.handles(of: file.id).contains {
+            $0.mode != .read && $0.isUnseen && $0.number != writer?.number
         }
         let isOwn = !mayBeOthers && writer.map { isSure($0, of: file) } ?? true
         let isCertain = isOwn || !isExtension(file)
@@ -132,7 +132,7 @@ extension Planning {
 
     /// Which handle has changed a file, as far as that can be told.
     private func writer(of id: FileID) -> Handle? {
-        let handles = memory.handles.filter { $0.file == id }
+        let handles = Array(memory.handles(of: id))
         return handles.first { !$0.isClosed && $0.isDirty }
             ?? handles.first { !$0.isClosed && $0.mode != .read && $0.isUnseen }
             ?? handles.first { $0.isDirty }

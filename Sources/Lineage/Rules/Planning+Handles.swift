@@ -66,6 +66,7 @@ extension Planning {
     /// overwrite, and does not show it: without this rule, a save from stale content is no rival.
     mutating func readForBackup(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let document = facts.occupant(of: place)?.document else { return }
+        memory.asked?.note(document)
         memory.retractRead(by: actor) { observation in
             observation.version.map { facts.goesBack(document, to: $0) } ?? (observation.document == document)
         }
@@ -117,7 +118,7 @@ extension Planning {
 
     /// Bytes that other handles have written, or may have written unseen, become a version before they are cut off.
     private mutating func saveOthers(_ number: HandleNumber, of file: FileID) {
-        let hasOther = memory.handles.contains { $0.number != number && $0.file == file && ($0.isDirty || $0.isUnseen) }
+        let hasOther = memory.handles(of: file).contains { $0.number != number && ($0.isDirty || $0.isUnseen) }
         if hasOther { saveUnfinished(file) }
     }
 
@@ -132,7 +133,7 @@ extension Planning {
             update(file.id) { $0.isOnlyExtended = false }
         }
         let hasWritten = handle.mode != .read && (handle.isDirty || handle.isUnseen)
-        let isLeftEmpty = memory.handles.contains { $0.file == file.id && hasLeftEmpty($0, file) }
+        let isLeftEmpty = memory.handles(of: file.id).contains { hasLeftEmpty($0, file) }
         if hasWritten, file.isChanged, !isLeftEmpty, !(handle.isReplacing && file.fingerprint.isEmpty) {
             let isReplacing = handle.isReplacing && (handle.saved == nil || !mayAmend(handle, extendsOnly: false))
             record(file.id, by: handle.actor, through: isSure ? number : nil, isReplacing: isReplacing)
@@ -151,7 +152,7 @@ extension Planning {
     mutating func release(_ number: HandleNumber, isLater: Bool) {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
-        let hasOtherWriter = memory.handles.contains { $0.number != number && $0.file == file.id && $0.mode != .read }
+        let hasOtherWriter = memory.handles(of: file.id).contains { $0.number != number && $0.mode != .read }
         // Through a duplicate it may have written since its close. What was only appended waits for the others.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)

@@ -23,8 +23,8 @@ extension Planning {
             pass(.unlink(place))
             return record(.row(self.row(place, nil, how, by: actor)))
         }
-        let isOwn = memory.handles.contains {
-            $0.file == file && $0.mode != .read && !$0.isClosed && kin.areKin($0.actor, actor)
+        let isOwn = memory.handles(of: file).contains {
+            $0.mode != .read && !$0.isClosed && kin.areKin($0.actor, actor)
         }
         if !isOwn { saveUnfinished(file) }
         let removal = removal(ofLastName: facts[row.number] ?? row, by: actor)

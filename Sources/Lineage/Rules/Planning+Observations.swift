@@ -8,6 +8,7 @@ extension Planning {
         _ actor: ActorNumber?, _ version: VersionNumber?, in document: DocumentNumber, isRead: Bool = false
     ) {
         guard let actor else { return }
+        memory.asked?.note(document)
         var observation = Observation(actor: actor, version: version, document: document, time: now)
         // It only matters to the children of its ancestors.
         observation.isRead = isRead && !kin.lineage(of: actor).isEmpty
@@ -28,6 +29,7 @@ extension Planning {
     /// | the same, where none of them has read the document | does not count: a mere writer knows no content |
     /// | any other | does not count |
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
+        memory.asked?.note(document)
         if memory.observations.isEmpty { return nil }
         func isInHistory(_ version: VersionNumber) -> Bool { facts.goesBack(document, to: version) }
         func latest(_ counts: (Observation) -> Bool) -> Observation? {

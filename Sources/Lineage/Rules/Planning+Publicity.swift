@@ -66,7 +66,7 @@ extension Planning {
     }
 
     private func isWrittenByOthers(_ row: NameRow, than maker: ActorNumber) -> Bool {
-        memory.handles.contains { $0.file == row.file && !kin.areKin(maker, $0.actor) }
+        row.file.map { memory.handles(of: $0).contains { !kin.areKin(maker, $0.actor) } } ?? false
     }
 
     /// An ephemeral name gets another file. A stranger that has the former one open for writing may save into it still:

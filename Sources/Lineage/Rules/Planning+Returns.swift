@@ -86,14 +86,17 @@ extension Planning {
             return
         }
         let gone = gone(with: document)
+        var forgotten: [VersionNumber] = []
         for document in gone {
             for version in facts.versions(of: document) {
                 let others = facts.documents(from: version.number)
                 let isOrigin = others.contains { !gone.contains($0) && !isPurged($0, along: gone) }
-                if !isOrigin { record(.forget(version.number)) }
+                if isOrigin { continue }
+                record(.forget(version.number))
+                forgotten.append(version.number)
             }
         }
-        dropForgotten()
+        drop(forgotten)
     }
 
     /// A document that is purged, and those that go along: a purged document whose version was kept because this one
@@ -128,10 +131,10 @@ extension Planning {
 
     /// No file holds a version that is gone: a later write to the file is a save, also of the same content. The file
     /// holds another version with its bytes, if there is one: in the file, where the purged one was, or as its names'.
-    private mutating func dropForgotten() {
+    private mutating func drop(_ forgotten: [VersionNumber]) {
         for index in memory.files.indices {
             let file = memory.files[index]
-            guard let held = file.holds.flatMap({ facts[$0] }), held.isForgotten else { continue }
+            guard let held = file.holds.flatMap({ facts[$0] }), forgotten.contains(held.number) else { continue }
             let shown = facts.names(of: file.id).compactMap { facts.current(of: $0.document) }.compactMap { facts[$0] }
             let others = shown + facts.versions(in: held.content) + facts.versions(in: file.content)
             memory.files[index].holds = others.last { $0.fingerprint == held.fingerprint }?.number
@@ -166,6 +169,7 @@ extension Planning {
             id: file, fingerprint: row?.fingerprint ?? .empty, modified: now, isChanged: false, holds: version)
         pass(.name(file, place))
         // A copied version is whole: further writes of its saver are another save.
+        if let version { memory.asked?.note(version) }
         for index in memory.handles.indices where version != nil && memory.handles[index].saved == version {
             memory.handles[index].saved = nil
         }

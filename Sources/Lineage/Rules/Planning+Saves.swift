@@ -77,6 +77,7 @@ extension Planning {
         if !former.isChanged, let held = former.holds, let version = facts[held] {
             (content, fingerprint) = (version.content, version.fingerprint)
             // What its handle saved under the former name is whole. Further writes are another save.
+            memory.asked?.note(id)
             for index in memory.handles.indices
             where memory.handles[index].file == id && memory.handles[index].saved == held {
                 memory.handles[index].saved = nil
@@ -120,6 +121,7 @@ extension Planning {
     /// A close disowns all other handles: their further writes are no part of this save. Where no handle has saved
     /// it, a file that comes to hold a version disowns those of other files, which would change it for both.
     mutating func disown(_ version: VersionNumber, exceptBy handle: HandleNumber?, in file: FileID) {
+        memory.asked?.note(version)
         for index in memory.handles.indices where memory.handles[index].saved == version {
             let other = memory.handles[index]
             let isExcepted = handle.map { other.number == $0 } ?? (other.file == file)

@@ -24,10 +24,20 @@ public struct Kin: Hashable, Sendable {
     }
 
     public private(set) var relations: [Relation] = []
+    private var note = AskedNote()
+
+    /// The programs that a plan asks about are noted there; nil if all are here.
+    var asked: Asked? {
+        get { note.asked }
+        set { note.asked = newValue }
+    }
 
     public init(_ relations: [Relation] = []) { self.relations = relations }
 
-    public subscript(_ actor: ActorNumber) -> Relation? { relations.first { $0.actor == actor } }
+    public subscript(_ actor: ActorNumber) -> Relation? {
+        asked?.note(actor)
+        return relations.first { $0.actor == actor }
+    }
 
     public func lineage(of actor: ActorNumber) -> [ActorNumber] { self[actor]?.lineage ?? [] }
 

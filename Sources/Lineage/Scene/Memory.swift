@@ -7,11 +7,23 @@ public struct Memory: Hashable, Sendable {
     /// What programs have seen, oldest first.
     public var observations: [Observation] = []
 
+    private var note = AskedNote()
+
+    /// The plan's questions are noted there; nil if the scene has everything.
+    public var asked: Asked? {
+        get { note.asked }
+        set { note.asked = newValue }
+    }
+
     public init() {}
 
     public subscript(_ file: FileID) -> LiveFile? {
-        get { files.first { $0.id == file } }
+        get {
+            asked?.note(file)
+            return files.first { $0.id == file }
+        }
         set {
+            asked?.note(file)
             let index = files.firstIndex { $0.id == file }
             switch (index, newValue) {
             case (let index?, let file?): files[index] = file
@@ -35,15 +47,21 @@ public struct Memory: Hashable, Sendable {
         }
     }
 
+    /// The handles that have the file open, and those whose release is to come.
+    func handles(of file: FileID) -> some Sequence<Handle> {
+        asked?.note(file)
+        return handles.lazy.filter { $0.file == file }
+    }
+
     /// Whether a handle has the file open, or its release is to come.
-    public func hasHandle(of file: FileID) -> Bool { handles.contains { $0.file == file } }
+    public func hasHandle(of file: FileID) -> Bool { handles(of: file).contains { _ in true } }
 
     /// Whether a program has the file open for writing: it may go on through a duplicate after any close.
-    public func hasWriter(_ file: FileID) -> Bool { handles.contains { $0.file == file && $0.mode != .read } }
+    public func hasWriter(_ file: FileID) -> Bool { handles(of: file).contains { $0.mode != .read } }
 
     /// Whether a program may still write to the file through a handle that is not closed.
     public func isOpenForWriting(_ file: FileID) -> Bool {
-        handles.contains { $0.file == file && $0.mode != .read && !$0.isClosed }
+        handles(of: file).contains { $0.mode != .read && !$0.isClosed }
     }
 
     /// The latest observation is the last; one that is made again moves there.

@@ -1,0 +1,59 @@
+import Synchronization
+import VersionModel
+
+/// The files, documents, versions and programs that a plan has asked about. A scene need not have everything that is remembered: where a
+/// plan has asked for more than the scene has, the engine adds that, and plans the event anew.
+///
+/// | asked about | a scene has |
+/// |---|---|
+/// | a file | it, and its handles |
+/// | a document | the files that its names show, those that are open and had a name of it, its history's observations |
+/// | a version | the files that hold it, those of handles that have saved it |
+/// | a program | how it is related |
+public final class Asked: Sendable {
+    private struct Subjects {
+        var files: [FileID] = []
+        var documents: [DocumentNumber] = []
+        var versions: [VersionNumber] = []
+        var actors: [ActorNumber] = []
+    }
+
+    /// Innermost; held for a look.
+    private let subjects = Mutex(Subjects())
+
+    public init() {}
+
+    /// - Parameter files: those that the event is about.
+    public init(_ files: [FileID]) { subjects.withLock { $0.files = files } }
+
+    /// How many subjects were asked about.
+    public var count: Int { subjects.withLock { $0.files.count + $0.documents.count + $0.versions.count + $0.actors.count } }
+
+    public var files: [FileID] { subjects.withLock(\.files) }
+    public var documents: [DocumentNumber] { subjects.withLock(\.documents) }
+    public var versions: [VersionNumber] { subjects.withLock(\.versions) }
+    public var actors: [ActorNumber] { subjects.withLock(\.actors) }
+
+    func note(_ file: FileID) { subjects.withLock { if !$0.files.contains(file) { $0.files.append(file) } } }
+
+    func note(_ document: DocumentNumber) {
+        subjects.withLock { if !$0.documents.contains(document) { $0.documents.append(document) } }
+    }
+
+    func note(_ actor: ActorNumber) {
+        subjects.withLock { if !$0.actors.contains(actor) { $0.actors.append(actor) } }
+    }
+
+    func note(_ version: VersionNumber) {
+        subjects.withLock { if !$0.versions.contains(version) { $0.versions.append(version) } }
+    }
+}
+
+/// Where questions are noted: no part of what is remembered.
+struct AskedNote: Hashable, Sendable {
+    var asked: Asked?
+
+    static func == (left: Self, right: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}

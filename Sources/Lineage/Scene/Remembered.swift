@@ -1,0 +1,188 @@
+import VersionModel
+
+/// All that the daemon remembers, found by keys, so that a scene has only what its plan asks for (``Asked``).
+public struct Remembered: Sendable {
+    fileprivate struct Seen: Sendable {
+        /// The place among all observations: they were made in this order.
+        var order: UInt64
+        var home: DocumentNumber
+        var observation: Observation
+    }
+
+    private var files: [FileID: LiveFile] = [:]
+    private var handles: [HandleNumber: Handle] = [:]
+    /// In the order of their numbers.
+    private var handlesOf: [FileID: [HandleNumber]] = [:]
+    /// The open files, by the documents of which they have or had a name; and the same the other way round.
+    private var openFiles: [DocumentNumber: [FileID]] = [:]
+    private var documentsOf: [FileID: [DocumentNumber]] = [:]
+    private var holders: [VersionNumber: [FileID]] = [:]
+    private var savers: [VersionNumber: [HandleNumber]] = [:]
+    /// By the documents of the versions, whatever document a version was seen as.
+    private var observations: [DocumentNumber: [Seen]] = [:]
+    private var lastOrder: UInt64 = 0
+
+    public init() {}
+
+    public subscript(_ file: FileID) -> LiveFile? {
+        get { files[file] }
+        set { setFile(file, newValue) }
+    }
+
+    public subscript(_ handle: HandleNumber) -> Handle? { handles[handle] }
+
+    /// The handles of a file, in the order in which they were opened.
+    public func handles(of file: FileID) -> [Handle] { (handlesOf[file] ?? []).compactMap { handles[$0] } }
+
+    /// Everything, in an order that does not depend on the run.
+    public var whole: Memory {
+        var memory = Memory()
+        memory.files = files.values.sorted { $0.id < $1.id }
+        memory.handles = handles.values.sorted { $0.number < $1.number }
+        memory.observations = observations.values.flatMap(\.self).sorted { $0.order < $1.order }.map(\.observation)
+        return memory
+    }
+
+    // MARK: Scenes
+
+    /// What a scene has about some subjects.
+    public struct Part: Sendable {
+        public var memory: Memory
+        /// Files that were asked about and are not remembered. The engine looks at those that there are.
+        public var unknown: [FileID]
+        fileprivate var seen: [Seen]
+    }
+
+    /// The files, documents and versions that a plan has asked about.
+    public func part(about asked: Asked, in facts: Facts) -> Part {
+        var wanted = asked.files
+        for document in asked.documents {
+            wanted += facts.names(of: document).compactMap(\.file) + (openFiles[document] ?? [])
+        }
+        for version in asked.versions {
+            wanted += (holders[version] ?? []) + (savers[version] ?? []).compactMap { handles[$0]?.file }
+        }
+        var (memory, unknown) = (Memory(), [FileID]())
+        for file in Set(wanted).sorted() {
+            if let live = files[file] { memory.files.append(live) } else { unknown.append(file) }
+            memory.handles += handles(of: file)
+        }
+        memory.handles.sort { $0.number < $1.number }
+        let seen = seen(in: asked.documents, facts)
+        memory.observations = seen.map(\.observation)
+        memory.asked = asked
+        return Part(memory: memory, unknown: unknown, seen: seen)
+    }
+
+    /// What programs have seen of the histories of documents, oldest first.
+    private func seen(in documents: [DocumentNumber], _ facts: Facts) -> [Seen] {
+        var wanted: Set<DocumentNumber> = []
+        for document in documents {
+            var next: DocumentNumber? = document
+            while let document = next, wanted.insert(document).inserted {
+                next = facts.origin(of: document).flatMap { facts.document(of: $0) }
+            }
+        }
+        return wanted.flatMap { observations[$0] ?? [] }.sorted { $0.order < $1.order }
+    }
+
+    // MARK: Changes
+
+    /// Takes over what is remembered after a plan.
+    ///
+    /// - Parameters:
+    ///   - part: what its scene had.
+    ///   - recorded: what the plan has recorded.
+    ///   - facts: the facts with those.
+    public mutating func replace(_ part: Part, by memory: Memory, _ recorded: [Fact], in facts: Facts) {
+        let (formerFiles, formerHandles) = (part.memory.files.map(\.id), part.memory.handles.map(\.number))
+        let (files, handles) = (memory.files.map(\.id), memory.handles.map(\.number))
+        for handle in formerHandles where !handles.contains(handle) { setHandle(handle, nil) }
+        for file in formerFiles where !files.contains(file) { setFile(file, nil) }
+        for file in memory.files { setFile(file.id, file) }
+        for handle in memory.handles {
+            let isNew = !formerHandles.contains(handle.number)
+            setHandle(handle.number, handle)
+            if isNew { bind(handle.file, facts) }
+        }
+        for case .row(let row) in recorded {
+            if let file = row.file, handlesOf[file] != nil { bind(file, to: row.document) }
+        }
+        replace(part.seen, by: memory.observations, facts)
+    }
+
+    private mutating func setFile(_ id: FileID, _ file: LiveFile?) {
+        let former = files[id]?.holds
+        files[id] = file
+        guard former != file?.holds else { return }
+        if let former { holders.remove(id, of: former) }
+        if let held = file?.holds { holders[held, default: []].append(id) }
+    }
+
+    private mutating func setHandle(_ number: HandleNumber, _ handle: Handle?) {
+        let former = handles[number]
+        handles[number] = handle
+        if former?.saved != handle?.saved {
+            if let saved = former?.saved { savers.remove(number, of: saved) }
+            if let saved = handle?.saved { savers[saved, default: []].append(number) }
+        }
+        if former == nil, let handle {
+            handlesOf[handle.file, default: []].append(number)
+        } else if let former, handle == nil {
+            handlesOf.remove(number, of: former.file)
+            if handlesOf[former.file] == nil { unbind(former.file) }
+        }
+    }
+
+    // MARK: Documents of open files
+
+    private mutating func bind(_ file: FileID, _ facts: Facts) {
+        for name in facts.names(of: file) { bind(file, to: name.document) }
+        if let row = facts.lastRow(of: file) { bind(file, to: row.document) }
+    }
+
+    private mutating func bind(_ file: FileID, to document: DocumentNumber) {
+        guard !(documentsOf[file]?.contains(document) ?? false) else { return }
+        documentsOf[file, default: []].append(document)
+        openFiles[document, default: []].append(file)
+    }
+
+    private mutating func unbind(_ file: FileID) {
+        for document in documentsOf.removeValue(forKey: file) ?? [] { openFiles.remove(file, of: document) }
+    }
+
+    // MARK: Observations
+
+    /// A plan takes observations away, and puts new ones behind the others.
+    private mutating func replace(_ former: [Seen], by present: [Observation], _ facts: Facts) {
+        var rest = former[...]
+        var kept: [Seen] = []
+        var added: [Observation] = []
+        for observation in present {
+            if let index = rest.firstIndex(where: { $0.observation == observation }), added.isEmpty {
+                kept.append(rest[index])
+                rest = rest[(index + 1)...]
+            } else {
+                added.append(observation)
+            }
+        }
+        let orders = Set(kept.map(\.order))
+        for seen in former where !orders.contains(seen.order) {
+            observations[seen.home]?.removeAll { $0.order == seen.order }
+            if observations[seen.home]?.isEmpty ?? false { observations[seen.home] = nil }
+        }
+        for observation in added {
+            lastOrder += 1
+            let home = observation.version.flatMap { facts.document(of: $0) } ?? observation.document
+            observations[home, default: []].append(Seen(order: lastOrder, home: home, observation: observation))
+        }
+    }
+}
+
+extension Dictionary {
+    /// Takes one of several values of a key away; the last one takes the key along.
+    fileprivate mutating func remove<Element: Equatable>(_ element: Element, of key: Key) where Value == [Element] {
+        self[key]?.removeAll { $0 == element }
+        if self[key]?.isEmpty ?? false { self[key] = nil }
+    }
+}
