@@ -35,7 +35,7 @@ extension World {
     mutating func remember(
         _ part: Remembered.Part, _ memory: Memory, _ recorded: [Fact], _ move: Move
     ) throws(Violation) {
-        remembered?.replace(part, by: memory, recorded, in: facts)
+        remembered?.apply(Remembered.change(part, to: memory, recorded, in: facts))
         var expected = self.memory
         expected.files.sort { $0.id < $1.id }
         expected.handles.sort { $0.number < $1.number }
@@ -48,7 +48,7 @@ extension World {
 extension Remembered {
     init(_ memory: Memory, _ facts: Facts) {
         self.init()
-        replace(part(about: Asked(), in: facts), by: memory, [], in: facts)
+        apply(Self.change(part(about: Asked(), in: facts), to: memory, [], in: facts))
     }
 }
 

@@ -7,7 +7,7 @@ import VersionModel
 /// | asked about | a scene has |
 /// |---|---|
 /// | a file | it, and its handles |
-/// | a document | the files that its names show, those that are open and had a name of it, its history's observations |
+/// | a document | files: of its names, and open ones that had a name of it; observations of its history |
 /// | a version | the files that hold it, those of handles that have saved it |
 /// | a program | how it is related |
 public final class Asked: Sendable {
@@ -27,7 +27,9 @@ public final class Asked: Sendable {
     public init(_ files: [FileID]) { subjects.withLock { $0.files = files } }
 
     /// How many subjects were asked about.
-    public var count: Int { subjects.withLock { $0.files.count + $0.documents.count + $0.versions.count + $0.actors.count } }
+    public var count: Int {
+        subjects.withLock { $0.files.count + $0.documents.count + $0.versions.count + $0.actors.count }
+    }
 
     public var files: [FileID] { subjects.withLock(\.files) }
     public var documents: [DocumentNumber] { subjects.withLock(\.documents) }

@@ -2,7 +2,7 @@ import VersionModel
 
 /// All that the daemon remembers, found by keys, so that a scene has only what its plan asks for (``Asked``).
 public struct Remembered: Sendable {
-    fileprivate struct Seen: Sendable {
+    fileprivate struct Seen: Hashable, Sendable {
         /// The place among all observations: they were made in this order.
         var order: UInt64
         var home: DocumentNumber
@@ -88,27 +88,54 @@ public struct Remembered: Sendable {
 
     // MARK: Changes
 
-    /// Takes over what is remembered after a plan.
+    /// What a plan makes of its part.
+    public struct Change: Sendable {
+        fileprivate var files: [LiveFile] = []
+        fileprivate var goneFiles: [FileID] = []
+        fileprivate var handles: [Handle] = []
+        fileprivate var goneHandles: [Handle] = []
+        /// Documents of which files with handles have names from now on.
+        fileprivate var bound: [(file: FileID, document: DocumentNumber)] = []
+        fileprivate var unseen: [Seen] = []
+        fileprivate var seen: [(home: DocumentNumber, observation: Observation)] = []
+    }
+
+    /// What changes by a plan.
     ///
     /// - Parameters:
     ///   - part: what its scene had.
+    ///   - memory: what is remembered afterwards.
     ///   - recorded: what the plan has recorded.
     ///   - facts: the facts with those.
-    public mutating func replace(_ part: Part, by memory: Memory, _ recorded: [Fact], in facts: Facts) {
-        let (formerFiles, formerHandles) = (part.memory.files.map(\.id), part.memory.handles.map(\.number))
-        let (files, handles) = (memory.files.map(\.id), memory.handles.map(\.number))
-        for handle in formerHandles where !handles.contains(handle) { setHandle(handle, nil) }
-        for file in formerFiles where !files.contains(file) { setFile(file, nil) }
-        for file in memory.files { setFile(file.id, file) }
-        for handle in memory.handles {
-            let isNew = !formerHandles.contains(handle.number)
-            setHandle(handle.number, handle)
-            if isNew { bind(handle.file, facts) }
+    public static func change(_ part: Part, to memory: Memory, _ recorded: [Fact], in facts: Facts) -> Change {
+        var change = Change()
+        let former = part.memory
+        change.files = memory.files.filter { !former.files.contains($0) }
+        change.goneFiles = former.files.map(\.id).filter { id in !memory.files.contains { $0.id == id } }
+        change.handles = memory.handles.filter { !former.handles.contains($0) }
+        change.goneHandles = former.handles.filter { one in !memory.handles.contains { $0.number == one.number } }
+        for handle in change.handles where !former.handles.contains(where: { $0.number == handle.number }) {
+            let rows = facts.names(of: handle.file) + (facts.lastRow(of: handle.file).map { [$0] } ?? [])
+            change.bound += rows.map { (handle.file, $0.document) }
         }
         for case .row(let row) in recorded {
-            if let file = row.file, handlesOf[file] != nil { bind(file, to: row.document) }
+            if let file = row.file { change.bound.append((file, row.document)) }
         }
-        replace(part.seen, by: memory.observations, facts)
+        change.note(part.seen, memory.observations, facts)
+        return change
+    }
+
+    public mutating func apply(_ change: Change) {
+        for handle in change.goneHandles { setHandle(handle.number, nil) }
+        for file in change.goneFiles { setFile(file, nil) }
+        for file in change.files { setFile(file.id, file) }
+        for handle in change.handles { setHandle(handle.number, handle) }
+        for (file, document) in change.bound where handlesOf[file] != nil { bind(file, to: document) }
+        for seen in change.unseen { observations.remove(seen, of: seen.home) }
+        for (home, observation) in change.seen {
+            lastOrder += 1
+            observations[home, default: []].append(Seen(order: lastOrder, home: home, observation: observation))
+        }
     }
 
     private mutating func setFile(_ id: FileID, _ file: LiveFile?) {
@@ -136,11 +163,6 @@ public struct Remembered: Sendable {
 
     // MARK: Documents of open files
 
-    private mutating func bind(_ file: FileID, _ facts: Facts) {
-        for name in facts.names(of: file) { bind(file, to: name.document) }
-        if let row = facts.lastRow(of: file) { bind(file, to: row.document) }
-    }
-
     private mutating func bind(_ file: FileID, to document: DocumentNumber) {
         guard !(documentsOf[file]?.contains(document) ?? false) else { return }
         documentsOf[file, default: []].append(document)
@@ -150,32 +172,22 @@ public struct Remembered: Sendable {
     private mutating func unbind(_ file: FileID) {
         for document in documentsOf.removeValue(forKey: file) ?? [] { openFiles.remove(file, of: document) }
     }
+}
 
-    // MARK: Observations
-
+extension Remembered.Change {
     /// A plan takes observations away, and puts new ones behind the others.
-    private mutating func replace(_ former: [Seen], by present: [Observation], _ facts: Facts) {
+    fileprivate mutating func note(_ former: [Remembered.Seen], _ present: [Observation], _ facts: Facts) {
         var rest = former[...]
-        var kept: [Seen] = []
-        var added: [Observation] = []
         for observation in present {
-            if let index = rest.firstIndex(where: { $0.observation == observation }), added.isEmpty {
-                kept.append(rest[index])
+            if seen.isEmpty, let index = rest.firstIndex(where: { $0.observation == observation }) {
+                unseen += rest[..<index]
                 rest = rest[(index + 1)...]
             } else {
-                added.append(observation)
+                let home = observation.version.flatMap { facts.document(of: $0) } ?? observation.document
+                seen.append((home, observation))
             }
         }
-        let orders = Set(kept.map(\.order))
-        for seen in former where !orders.contains(seen.order) {
-            observations[seen.home]?.removeAll { $0.order == seen.order }
-            if observations[seen.home]?.isEmpty ?? false { observations[seen.home] = nil }
-        }
-        for observation in added {
-            lastOrder += 1
-            let home = observation.version.flatMap { facts.document(of: $0) } ?? observation.document
-            observations[home, default: []].append(Seen(order: lastOrder, home: home, observation: observation))
-        }
+        unseen += rest
     }
 }
 

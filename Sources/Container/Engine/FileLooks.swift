@@ -1,0 +1,77 @@
+// What the engine sees when it looks at a file.
+
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+
+/// Looks at files, and tells whether they have changed since they were looked at last.
+struct FileLooks: Sendable {
+    /// Contents up to this size are hashed at once.
+    static let hashedAtOnce: UInt64 = 1 << 20
+
+    let files: any FilesBelow
+    let contents: any KeptContents
+
+    /// A file as it is, with what is remembered of it.
+    struct Look: Sendable {
+        var file: LiveFile
+        var stamp: Stamp
+    }
+
+    /// Looks at a file again.
+    /// - Parameters:
+    ///   - stamp: of the last look.
+    ///   - held: the bytes of the version that the file holds.
+    ///   - isInDoubt: whether writes that come unseen may have changed more than the end of the file.
+    /// - Returns: nil if there is no such file any more.
+    func look(
+        at former: LiveFile, _ stamp: Stamp?, held: Fingerprint?, isInDoubt: Bool
+    ) throws(Errno) -> Look? {
+        guard let status = try files.status(of: former.id) else { return nil }
+        let now = Stamp(status)
+        if now == stamp { return Look(file: former, stamp: now) }
+        var file = former
+        file.modified = status.modified
+        if let stamp, stamp.size == now.size, stamp.modified == now.modified, stamp.file == now.file {
+            // Only its attributes have changed.
+            return Look(file: file, stamp: now)
+        }
+        file.isChanged = true
+        let opened = try files.open(former.id)
+        file.fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
+        if isInDoubt, let held { file.beginsWithHeld = Self.begins(opened.raw, status, with: held) }
+        return Look(file: file, stamp: now)
+    }
+
+    /// The bytes of an open file. Those of a big one are hashed later: until then they are equal to no others.
+    static func fingerprint(of file: Int32, _ status: FileStat, as content: Content) -> Fingerprint {
+        if status.size == 0 { return .empty }
+        guard status.size <= hashedAtOnce, let hash = ContentHash.sha256(of: file, size: status.size) else {
+            return .unknown(status.size, in: content, modified: status.modified)
+        }
+        return Fingerprint(hash: hash, size: status.size)
+    }
+
+    /// Whether an open file begins with some bytes, as far as that can be told at once.
+    private static func begins(_ file: Int32, _ status: FileStat, with held: Fingerprint) -> Bool {
+        guard held.size <= status.size else { return false }
+        guard held.size <= hashedAtOnce else { return false }
+        return ContentHash.sha256(of: file, size: held.size).map { Fingerprint(hash: $0, size: held.size) } == held
+    }
+}
+
+extension Fingerprint {
+    /// - Parameter hash: SHA-256 of the bytes.
+    init(hash: [UInt8], size: UInt64) {
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        self = size == 0 ? .empty : Self(size: size, high: number(hash.prefix(8)), low: number(hash.dropFirst(8).prefix(8)))
+    }
+
+    /// Bytes that are not hashed yet: equal to themselves alone.
+    static func unknown(_ size: UInt64, in content: Content, modified: Timestamp) -> Self {
+        let time = BitMixing.mix(UInt64(bitPattern: modified.nanoseconds))
+        return Self(
+            size: size, high: BitMixing.mix(content.file.number ^ time), low: BitMixing.mix(content.generation &+ time))
+    }
+}

@@ -1,0 +1,37 @@
+// What the engine asks of the files below.
+
+import Lineage
+import SystemPackage
+import VersionModel
+
+/// The files below, found by their identities, with or without a name.
+protocol FilesBelow: Sendable {
+    /// The file as it is; nil if there is none any more.
+    func status(of file: FileID) throws(Errno) -> FileStat?
+    /// The file, open for reading.
+    func open(_ file: FileID) throws(Errno) -> SharedDescriptor
+    /// The file has no name and no handle any more, and no version needs it.
+    func forget(_ file: FileID)
+}
+
+/// Contents that are kept outside their files.
+protocol KeptContents: Sendable {
+    func contains(_ content: Content) -> Bool
+    /// Keeps a copy of an open file, which shares its blocks where the file system can.
+    func keep(copying file: Int32, as content: Content, _ labels: [Label]) throws(Errno)
+    /// Copies the beginning of a kept content into an open file.
+    func copy(_ content: Content, size: UInt64, to file: Int32) throws(Errno)
+}
+
+/// Where facts are recorded.
+protocol FactRecorder: Sendable {
+    /// The facts that are recorded, for what is not in memory.
+    var log: any FactLog { get }
+    /// Sets numbers aside for the facts of one event: the first of them.
+    func reserve(_ count: UInt64) -> UInt64
+    /// Gives back what is left of numbers that were set aside.
+    func finish(_ first: UInt64)
+    /// Records a transaction.
+    /// - Parameter told: the facts that others may see; the rest stays in memory.
+    func commit(_ told: [Fact])
+}
