@@ -35,6 +35,9 @@ extension Fingerprint {
 
     func begins(with other: Fingerprint) -> Bool { other.size <= size && prefix(other.size) == other }
 
+    /// The bytes of the content, for a file.
+    public var bytes: [UInt8] { (0..<Int(size)).map(letter) }
+
     /// The letters as a word, for people; `.` for none.
     var letters: String {
         if isEmpty { return "." }

@@ -55,6 +55,22 @@ extension RandomWalk {
     }
 }
 
+extension RandomWalk {
+    /// What one round of moves does, from a world with nothing in it.
+    public static func performed(seed: UInt64, length: Int) -> [World.Performed] {
+        var walk = Walk(seed: seed, false)
+        walk.kinds = Array(0..<Move.countOfKinds)
+        let rules = Rules(actors: 9, hasMadeUpNames: walk.rules.hasMadeUpNames, kills: false, showsAll: false)
+        var world = World.empty()
+        world.performed = []
+        for _ in 0..<length {
+            guard let move = walk.move(in: world), let next = try? world.performing(move, rules) else { continue }
+            world = next
+        }
+        return world.performed ?? []
+    }
+}
+
 /// One round.
 private struct Walk {
     var dice: Dice

@@ -51,14 +51,3 @@ extension Remembered {
         apply(Self.change(part(about: Asked(), in: facts), to: memory, [], in: facts))
     }
 }
-
-extension Event {
-    /// The handle that the event is about, if that was opened before.
-    var handle: HandleNumber? {
-        switch self {
-        case .write(let handle), .empty(let handle), .shorten(let handle), .close(let handle), .release(let handle, _):
-            handle
-        default: nil
-        }
-    }
-}

@@ -101,6 +101,9 @@ extension World {
             note(.call(.write(handle.file), writing, at: now))
             disk.perform(.write(handle.file), writing: writing, at: now)
             look()
+            var plan = Plan(memory: memory)
+            plan.point = .write(handle.file)
+            notePerformed(nil, plan)
         } else {
             try perform(.write(handle.number), writing: writing, rules, move)
         }
@@ -131,7 +134,9 @@ extension World {
             if let partial, let refusal = partial.plan.refusal {
                 try remember(partial.part, refusal.memory, refusal.facts, move)
             }
-            return look()
+            look()
+            notePerformed(event, plan, isRefused: true)
+            return
         }
         let promised = promise(event, plan)
         acknowledged = acknowledged.filter { !isWithdrawn($0, by: plan) }
@@ -152,7 +157,14 @@ extension World {
         memory = plan.memory
         if let partial { try remember(partial.part, partial.plan.memory, plan.facts, move) }
         look()
+        notePerformed(event, plan)
         for promise in promised where !acknowledged.contains(promise) { acknowledged.append(promise) }
+    }
+
+    private mutating func notePerformed(_ event: Event?, _ plan: Plan, isRefused: Bool = false) {
+        if performed == nil { return }
+        let step = Performed(event: event, plan: plan, isRefused: isRefused, now: now, kin: kin, disk: disk)
+        performed?.append(step)
     }
 
     /// The system call of a plan is refused.

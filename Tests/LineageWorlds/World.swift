@@ -12,6 +12,8 @@ public struct World: Sendable {
     var listener = Listener()
     /// All of them, in their order; only where they are asked for.
     var transactions: [Transaction]?
+    /// What was done, one event after another; only where it is asked for.
+    var performed: [Performed]?
     var seconds: Int64 = 0
     /// Counts events within a second, so that no two have one time.
     var ticks: Int64 = 0
@@ -53,6 +55,18 @@ public struct World: Sendable {
     public struct Transaction: Sendable {
         public var recorded: [Fact]
         public var told: [Fact]
+    }
+
+    /// One event, or a write that no event tells of.
+    public struct Performed: Sendable {
+        /// nil for a write past the daemon.
+        public var event: Event?
+        public var plan: Plan
+        public var isRefused = false
+        public var now: Timestamp
+        public var kin: Kin
+        /// The bytes that the files have afterwards.
+        public var disk: Disk
     }
 
     struct Tree: Hashable, Sendable {

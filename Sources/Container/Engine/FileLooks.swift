@@ -17,6 +17,8 @@ struct FileLooks: Sendable {
     struct Look: Sendable {
         var file: LiveFile
         var stamp: Stamp
+        /// How many names it has below.
+        var links: UInt32
     }
 
     /// Looks at a file again.
@@ -30,18 +32,19 @@ struct FileLooks: Sendable {
     ) throws(Errno) -> Look? {
         guard let status = try files.status(of: former.id) else { return nil }
         let now = Stamp(status)
-        if now == stamp { return Look(file: former, stamp: now) }
+        if now == stamp { return Look(file: former, stamp: now, links: status.links) }
         var file = former
         file.modified = status.modified
-        if let stamp, stamp.size == now.size, stamp.modified == now.modified, stamp.file == now.file {
-            // Only its attributes have changed.
-            return Look(file: file, stamp: now)
-        }
+        // Of a file that is looked at first, what was recorded tells.
+        let isSame = stamp.map { $0.size == now.size && $0.modified == now.modified && $0.file == now.file }
+            ?? (former.fingerprint.size == now.size && former.modified == now.modified)
+        // Then only its attributes have changed.
+        if isSame { return Look(file: file, stamp: now, links: status.links) }
         file.isChanged = true
         let opened = try files.open(former.id)
         file.fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
         if isInDoubt, let held { file.beginsWithHeld = Self.begins(opened.raw, status, with: held) }
-        return Look(file: file, stamp: now)
+        return Look(file: file, stamp: now, links: status.links)
     }
 
     /// The bytes of an open file. Those of a big one are hashed later: until then they are equal to no others.
@@ -65,7 +68,8 @@ extension Fingerprint {
     /// - Parameter hash: SHA-256 of the bytes.
     init(hash: [UInt8], size: UInt64) {
         func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        self = size == 0 ? .empty : Self(size: size, high: number(hash.prefix(8)), low: number(hash.dropFirst(8).prefix(8)))
+        let (high, low) = (number(hash.prefix(8)), number(hash.dropFirst(8).prefix(8)))
+        self = size == 0 ? .empty : Self(size: size, high: high, low: low)
     }
 
     /// Bytes that are not hashed yet: equal to themselves alone.

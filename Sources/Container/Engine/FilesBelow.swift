@@ -19,8 +19,9 @@ protocol KeptContents: Sendable {
     func contains(_ content: Content) -> Bool
     /// Keeps a copy of an open file, which shares its blocks where the file system can.
     func keep(copying file: Int32, as content: Content, _ labels: [Label]) throws(Errno)
-    /// Copies the beginning of a kept content into an open file.
-    func copy(_ content: Content, size: UInt64, to file: Int32) throws(Errno)
+    /// Copies the beginning of a kept content, or of an open file, into a new file.
+    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno)
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno)
 }
 
 /// Where facts are recorded.

@@ -21,6 +21,8 @@ enum LockRank: Int, Comparable {
     case books
     /// `Orphans`, held while the writers of a file are counted.
     case orphans
+    /// `SceneTable.state`, under which facts are looked up in memory.
+    case scene
     /// The small tables, under which no other lock of the module is taken.
     case table
 

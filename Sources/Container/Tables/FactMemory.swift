@@ -29,7 +29,8 @@ final class FactMemory: Sendable {
         known.withLock { question($0) }
     }
 
-    fileprivate var lastNumber: UInt64 { known.withLock { $0.lastNumber } }
+    /// The largest number that a fact has.
+    var lastNumber: UInt64 { known.withLock { $0.lastNumber } }
 
     fileprivate func unpublishedRows(of document: DocumentNumber) -> [NameRow] {
         known.withLock { $0.unpublishedRows(of: document) }

@@ -42,3 +42,14 @@ public enum Event: Hashable, Sendable {
     /// A place gets the content of a version, in a new file.
     case restore(ActorNumber, PlaceNumber, VersionNumber, FileID)
 }
+
+extension Event {
+    /// The handle that the event is about, if that was opened before.
+    public var handle: HandleNumber? {
+        switch self {
+        case .write(let handle), .empty(let handle), .shorten(let handle), .close(let handle), .release(let handle, _):
+            handle
+        default: nil
+        }
+    }
+}

@@ -1,8 +1,8 @@
 import Synchronization
 import VersionModel
 
-/// The files, documents, versions and programs that a plan has asked about. A scene need not have everything that is remembered: where a
-/// plan has asked for more than the scene has, the engine adds that, and plans the event anew.
+/// The files, documents, versions and programs that a plan has asked about. A scene need not have everything that is
+/// remembered: where a plan has asked for more than the scene has, the engine adds that, and plans the event anew.
 ///
 /// | asked about | a scene has |
 /// |---|---|

@@ -1,0 +1,84 @@
+// Carries out what requests mean: gathers what a plan needs, plans, does its steps and its system call, records its
+// facts in one transaction, and remembers what is left (facts.md 7).
+
+import Lineage
+import SystemPackage
+import VersionModel
+
+/// The core of a container in use. A request says which event it is, and how its system call is made. All decisions are
+/// `Lineage`'s.
+///
+/// Locks: an event has its files and documents alone (``SubjectLocks``), and after that, if it changes names, the
+/// names. What takes long (copies, hashes, reads of the catalog) is done before the names are taken. Then the event is
+/// planned anew.
+final class Engine: Sendable {
+    /// What an engine is made of.
+    struct Parts: Sendable {
+        var files: any FilesBelow
+        var contents: any KeptContents
+        var recorder: any FactRecorder
+        var clock: any WallClock
+        /// How programs are related, of those that are asked about.
+        var kin: @Sendable ([ActorNumber]) -> Kin
+    }
+
+    /// How often an event is planned before what takes long is done with the names held: a writer that never rests
+    /// changes its file after each copy.
+    static let patience = 5
+
+    let parts: Parts
+    let known: FactMemory
+    let scene = SceneTable()
+    let subjects = SubjectLocks()
+    let names: ReadWriteLock
+
+    init(_ parts: Parts, names: ReadWriteLock) {
+        (self.parts, self.names) = (parts, names)
+        known = FactMemory(after: parts.recorder.log.lastNumber)
+    }
+
+    /// Carries out an event of one or several files that changes no name.
+    ///
+    /// - Parameters:
+    ///   - found: the names of the event, with the files that are there.
+    ///   - call: makes the system call.
+    /// - Throws: what the call throws, or the keeping of a content before it. Nothing has happened then, but for bytes
+    ///   that are a version now.
+    @discardableResult
+    func perform(
+        _ event: Event, _ found: [Found.Name] = [], _ call: () throws(Errno) -> Void = {}
+    ) throws(Errno) -> Plan {
+        var work = EventWork(event, found, self)
+        defer { work.end() }
+        while true {
+            try work.prepare()
+            if let plan = try work.finish({ (_) throws(Errno) in try call() }) { return plan }
+        }
+    }
+
+    /// Carries out an event that changes names.
+    ///
+    /// - Parameter call: makes the system call. It is given the content that the call itself keeps, by moving the file
+    ///   that loses its last name among the kept contents; nil if there is none.
+    @discardableResult
+    func performOnNames(
+        _ event: Event, _ found: [Found.Name] = [],
+        _ call: (borrowing NamesHeldAlone, WholeContent?) throws(Errno) -> Void
+    ) throws(Errno) -> Plan {
+        var work = EventWork(event, found, self)
+        defer { work.end() }
+        while true {
+            try work.prepare()
+            let plan = try names.writing { (names) throws(Errno) -> Plan? in
+                try work.finish { whole throws(Errno) in try call(names, whole) }
+            }
+            if let plan { return plan }
+        }
+    }
+}
+
+/// A content that is kept by moving its file, which is about to lose its last name.
+struct WholeContent: Sendable {
+    var content: Content
+    var labels: [Label]
+}

@@ -1,0 +1,166 @@
+// Gathering a scene and planning an event over it.
+
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+
+extension Engine {
+    /// Plans an event over what is known by now.
+    ///
+    /// - Parameters:
+    ///   - found: the names of the event, with the files that are there.
+    ///   - asked: what earlier plans of the event have asked about; it grows.
+    ///   - number: the first of the numbers for its facts.
+    func draft(
+        _ event: Event, _ found: [Found.Name], _ asked: Asked, number: UInt64
+    ) throws(Errno) -> Drafting {
+        let (log, count) = (PlanLog(known), asked.count)
+        var facts = Facts(over: log)
+        var scene = Scene(
+            facts: facts, memory: Memory(), now: parts.clock.now(), nextNumber: number, kin: parts.kin(asked.actors))
+        let adopted = adoption(of: found, &scene)
+        for fact in adopted { facts.apply(fact) }
+        scene.facts = facts
+        var (part, stamps) = self.scene.part(about: asked, in: facts)
+        if !log.missing.isEmpty { return .missing(log.missing) }
+        // What the looks show is remembered along with what the plan changes.
+        let former = part
+        let links = try look(at: &part, &stamps, facts)
+        scene.memory = part.memory
+        let plan = Planning.plan(event, in: scene)
+        if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
+        let outcome = outcome(adopted, plan.facts, plan.memory, former, facts)
+        let whole = whole(event, plan, part, links, facts)
+        let refused = plan.refusal.map { refusal in
+            self.outcome(adopted, refusal.facts, refusal.memory.without(whole?.content), former, facts)
+        }
+        if !log.missing.isEmpty { return .missing(log.missing) }
+        var subjects = Set(part.memory.files.map { Subject.file($0.id) })
+        subjects.formUnion(asked.documents.map { .document($0) })
+        return .ready(
+            EventDraft(
+                plan: plan, outcome: outcome, refused: refused, stamps: stamps, subjects: subjects, whole: whole))
+    }
+
+    private func outcome(
+        _ adopted: [Fact], _ recorded: [Fact], _ memory: Memory, _ part: Remembered.Part, _ facts: Facts
+    ) -> EventDraft.Outcome {
+        var after = facts
+        for fact in recorded { after.apply(fact) }
+        return EventDraft.Outcome(
+            facts: adopted + recorded, told: adopted + facts.feed(of: recorded),
+            change: Remembered.change(part, to: memory, adopted + recorded, in: after))
+    }
+
+    // MARK: Files
+
+    /// Looks at the files of a part, those among them that are not remembered.
+    /// - Returns: how many names each of them has below.
+    private func look(
+        at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts
+    ) throws(Errno) -> [FileID: UInt32] {
+        let looks = FileLooks(files: parts.files, contents: parts.contents)
+        var links: [FileID: UInt32] = [:]
+        for file in part.unknown { if let known = recalled(file, facts) { part.memory.files.append(known) } }
+        part.memory.files.sort { $0.id < $1.id }
+        var there: [LiveFile] = []
+        for file in part.memory.files {
+            let isInDoubt = part.memory.handles.contains { $0.file == file.id && $0.mayOverwriteUnseen }
+            let held = file.holds.flatMap(facts.fingerprint)
+            guard let look = try looks.look(at: file, stamps[file.id], held: held, isInDoubt: isInDoubt) else {
+                continue
+            }
+            there.append(look.file)
+            (stamps[file.id], links[file.id]) = (look.stamp, look.links)
+        }
+        part.memory.files = there
+        return links
+    }
+
+    /// What is known of a file that is not remembered: by its document's current version, it is that or has changed.
+    private func recalled(_ id: FileID, _ facts: Facts) -> LiveFile? {
+        guard let row = facts.names(of: id).last ?? facts.lastRow(of: id) else { return nil }
+        let none = Fingerprint(size: .max, high: 0, low: 0)
+        var file = LiveFile(
+            id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true,
+            generation: facts.lastNumber << Self.generationShift)
+        guard let current = facts.current(of: row.document).flatMap({ facts[$0] }), current.file == id else {
+            return file
+        }
+        if current.content.file == id { file.generation = current.content.generation }
+        file.holds = current.number
+        file.fingerprint = current.fingerprint
+        file.modified = current.modified
+        file.isChanged = false
+        file.isKept = parts.contents.contains(file.content)
+        return file
+    }
+
+    /// A file whose generations are not known begins with one that none of its contents can have: each is named by a
+    /// number that was not given when they were.
+    static let generationShift: UInt64 = 20
+
+    /// The content that the call can keep by moving the file itself: the file loses its last name, and no program can
+    /// change it.
+    private func whole(
+        _ event: Event, _ plan: Plan, _ part: Remembered.Part, _ links: [FileID: UInt32], _ facts: Facts
+    ) -> WholeContent? {
+        let place: PlaceNumber
+        switch event {
+        case .unlink(_, let one), .rename(_, _, let one, _), .restore(_, let one, _, _): place = one
+        default: return nil
+        }
+        guard let file = facts.occupant(of: place)?.file, links[file] == 1, facts.countOfNames(of: file) == 1,
+            !part.memory.hasHandle(of: file)
+        else { return nil }
+        for case .keep(let content, let labels) in plan.before where content.file == file {
+            return WholeContent(content: content, labels: labels)
+        }
+        return nil
+    }
+
+    // MARK: Adoption
+
+    /// A file that was there before anything was recorded of its name has a document from now on.
+    private func adoption(of found: [Found.Name], _ scene: inout Scene) -> [Fact] {
+        var facts: [Fact] = []
+        for name in found where scene.facts.occupant(of: name.place)?.file != name.file {
+            let known = scene.facts.names(of: name.file).first
+            var row = NameRow(
+                number: RowNumber(scene.nextNumber), time: scene.now, place: name.place, file: name.file, how: .found,
+                actor: nil)
+            if let known { row.document = known.document }
+            scene.nextNumber += 1
+            facts.append(.row(row))
+            scene.facts.apply(.row(row))
+            if known == nil, let version = firstVersion(of: name.file, at: row, &scene) {
+                facts.append(.version(version))
+                scene.facts.apply(.version(version))
+            }
+        }
+        return facts
+    }
+
+    private func firstVersion(of file: FileID, at row: NameRow, _ scene: inout Scene) -> VersionRow? {
+        guard let status = try? parts.files.status(of: file), status.isRegular, let opened = try? parts.files.open(file)
+        else { return nil }
+        let content = Content(file: file, generation: 0)
+        defer { scene.nextNumber += 1 }
+        return VersionRow(
+            number: VersionNumber(scene.nextNumber), time: status.modified, row: row.number, content: content,
+            fingerprint: FileLooks.fingerprint(of: opened.raw, status, as: content), file: file,
+            modified: status.modified, author: nil)
+    }
+}
+
+extension Memory {
+    /// A call that is refused has not kept the file that it was to move away: its content is in the file still.
+    fileprivate func without(_ kept: Content?) -> Memory {
+        guard let kept, var file = self[kept.file] else { return self }
+        var memory = self
+        (file.generation, file.isKept) = (kept.generation, false)
+        memory[kept.file] = file
+        return memory
+    }
+}

@@ -1,0 +1,63 @@
+// A plan in the engine: what it was made of, and what it makes.
+
+import Lineage
+import SystemPackage
+import VersionModel
+
+/// A plan with all that has to be known before its system call is made.
+struct EventDraft: Sendable {
+    /// What a plan records and makes remembered.
+    struct Outcome: Sendable {
+        /// In the order in which they are recorded.
+        var facts: [Fact]
+        /// Those of them that others may see.
+        var told: [Fact]
+        var change: Remembered.Change
+    }
+
+    var plan: Plan
+    var outcome: Outcome
+    /// If the system call is refused.
+    var refused: Outcome?
+    var stamps: [FileID: Stamp]
+    /// The files and documents that it may change.
+    var subjects: Set<Subject>
+    /// The content that the call keeps by moving its file.
+    var whole: WholeContent?
+
+    /// The files that get a content before the call; nil if that is none.
+    var making: [(file: FileID, version: VersionRow?)] {
+        plan.before.compactMap { step in
+            if case .make(let file, let version) = step { return (file, version) }
+            return nil
+        }
+    }
+
+    /// The largest number of its facts.
+    var lastNumber: UInt64 {
+        outcome.facts.reduce(0) { last, fact in
+            switch fact {
+            case .row(let row): max(last, row.number.number)
+            case .version(let version): max(last, version.number.number)
+            case .amend, .settle, .forget, .publish, .purge: last
+            }
+        }
+    }
+
+    /// The contents that are kept before the call.
+    var keeping: [(content: Content, labels: [Label])] {
+        plan.before.compactMap { step in
+            guard case .keep(let content, let labels) = step, content != whole?.content else { return nil }
+            return (content, labels)
+        }
+    }
+}
+
+/// Why there is no draft yet.
+enum Drafting: Sendable {
+    case ready(EventDraft)
+    /// Facts that are not in memory.
+    case missing([Missing])
+    /// The plan asks for more than its scene had.
+    case unsure
+}

@@ -1,0 +1,133 @@
+// One event in the engine, from its first plan to its last step.
+
+import Lineage
+import SystemPackage
+import VersionModel
+
+/// Has the files and documents of one event until it ends.
+struct EventWork: ~Copyable {
+    private let event: Event
+    private let found: [Found.Name]
+    private let engine: Engine
+    private let asked: Asked
+    private var held: Set<Subject> = []
+    /// Contents that were copied for this event, and what their files looked like.
+    private var kept: [Content: Stamp] = [:]
+    /// New files that have got a content.
+    private var made: [FileID: VersionRow?] = [:]
+    private var attempts = 0
+
+    init(_ event: Event, _ found: [Found.Name], _ engine: Engine) {
+        (self.event, self.found, self.engine) = (event, found, engine)
+        var files = found.map(\.file)
+        if let file = event.handle.flatMap(engine.scene.file) { files.append(file) }
+        asked = Asked(files)
+    }
+
+    /// Gives the files and documents back.
+    mutating func end() {
+        engine.subjects.giveBack(held)
+        held = []
+    }
+
+    // MARK: Before the names are taken
+
+    /// Takes what the event needs, and does what takes long: it reads facts, keeps contents and makes files.
+    mutating func prepare() throws(Errno) {
+        attempts += 1
+        while true {
+            let draft: EventDraft
+            switch try engine.draft(event, found, asked, number: engine.known.lastNumber + 1) {
+            case .ready(let made): draft = made
+            case .missing(let missing):
+                engine.known.load(missing, from: engine.parts.recorder.log)
+                continue
+            case .unsure: continue
+            }
+            guard draft.subjects.isSubset(of: held) else {
+                engine.subjects.giveBack(held)
+                held.formUnion(draft.subjects)
+                engine.subjects.take(held)
+                continue
+            }
+            if attempts > Engine.patience || !isUnprepared(draft) { return }
+            try doSteps(of: draft)
+        }
+    }
+
+    private func isUnprepared(_ draft: EventDraft) -> Bool {
+        draft.keeping.contains { kept[$0.content] == nil || kept[$0.content] != draft.stamps[$0.content.file] }
+            || draft.making.contains { made[$0.file] != .some($0.version) }
+    }
+
+    /// Does the steps before the call, as far as they are not done.
+    private mutating func doSteps(of draft: EventDraft) throws(Errno) {
+        for (content, labels) in draft.keeping {
+            let stamp = draft.stamps[content.file]
+            if let done = kept[content], done == stamp { continue }
+            let file = try engine.parts.files.open(content.file)
+            try engine.parts.contents.keep(copying: file.raw, as: content, labels)
+            kept[content] = stamp
+        }
+        for (file, version) in draft.making where made[file] != .some(version) {
+            try make(file, version)
+            made[file] = .some(version)
+        }
+    }
+
+    private func make(_ id: FileID, _ version: VersionRow?) throws(Errno) {
+        guard let version else { return }
+        let (parts, size) = (engine.parts, version.fingerprint.size)
+        if parts.contents.contains(version.content) {
+            return try parts.contents.copy(version.content, size: size, to: id)
+        }
+        try parts.contents.copy(try parts.files.open(version.content.file), size: size, to: id)
+    }
+
+    // MARK: The call
+
+    /// Plans the event with numbers of its own, makes the call, and records what it means.
+    /// - Returns: nil if something is missing still.
+    mutating func finish(_ call: (WholeContent?) throws(Errno) -> Void) throws(Errno) -> Plan? {
+        var count: UInt64 = 64
+        while true {
+            let first = engine.parts.recorder.reserve(count)
+            defer { engine.parts.recorder.finish(first) }
+            guard case .ready(let draft) = try engine.draft(event, found, asked, number: first),
+                draft.subjects.isSubset(of: held)
+            else { return nil }
+            if draft.lastNumber >= first + count {
+                count = draft.lastNumber - first + 64
+                continue
+            }
+            if isUnprepared(draft) {
+                guard attempts > Engine.patience else { return nil }
+                try doSteps(of: draft)
+            }
+            try carryOut(draft, call)
+            return draft.plan
+        }
+    }
+
+    private func carryOut(_ draft: EventDraft, _ call: (WholeContent?) throws(Errno) -> Void) throws(Errno) {
+        do throws(Errno) { try call(draft.whole) } catch {
+            if let refused = draft.refused {
+                record(refused, draft)
+                forget(draft.plan.refusal?.after ?? [])
+            }
+            throw error
+        }
+        record(draft.outcome, draft)
+        forget(draft.plan.after)
+    }
+
+    private func record(_ outcome: EventDraft.Outcome, _ draft: EventDraft) {
+        engine.known.record(outcome.facts)
+        if !outcome.told.isEmpty { engine.parts.recorder.commit(outcome.told) }
+        engine.scene.apply(outcome.change, draft.stamps)
+    }
+
+    private func forget(_ steps: [Step]) {
+        for case .forget(let file) in steps { engine.parts.files.forget(file) }
+    }
+}

@@ -1,0 +1,36 @@
+// What the daemon remembers of files, handles and observations, for all threads.
+
+import Lineage
+import VersionModel
+
+/// Lineage's memory, with the stamps of the looks that it goes back to. A crash takes it.
+final class SceneTable: Sendable {
+    private struct State: Sendable {
+        var remembered = Remembered()
+        var stamps: [FileID: Stamp] = [:]
+    }
+
+    /// Before ``FactMemory``; held for a look.
+    private let state = RankedMutex(State(), .scene)
+
+    /// The part that a plan asks about, and when its files were looked at last.
+    func part(about asked: Asked, in facts: Facts) -> (part: Remembered.Part, stamps: [FileID: Stamp]) {
+        state.withLock { state in
+            let part = state.remembered.part(about: asked, in: facts)
+            var stamps: [FileID: Stamp] = [:]
+            for file in part.memory.files { stamps[file.id] = state.stamps[file.id] }
+            return (part, stamps)
+        }
+    }
+
+    /// - Parameter stamps: of the looks that the plan was made after.
+    func apply(_ change: Remembered.Change, _ stamps: [FileID: Stamp]) {
+        state.withLock { state in
+            state.remembered.apply(change)
+            for (file, stamp) in stamps { state.stamps[file] = state.remembered[file] == nil ? nil : stamp }
+        }
+    }
+
+    /// The file that a handle has open.
+    func file(of handle: HandleNumber) -> FileID? { state.withLock { $0.remembered[handle]?.file } }
+}

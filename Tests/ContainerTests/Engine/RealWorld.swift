@@ -1,0 +1,321 @@
+// A directory in which an engine follows a world of Lineage, event by event.
+
+import CLinux
+import Foundation
+import Glibc
+import Lineage
+import LineageWorlds
+import Synchronization
+import SystemPackage
+import VersionModel
+
+@testable import Container
+
+/// The files of a world, each under the path of its place, and the contents that are kept of them.
+final class RealWorld: Sendable {
+    private struct State {
+        var files: [FileID: SharedDescriptor] = [:]
+        var directories: [FileID: String]
+        var now = Timestamp(nanoseconds: 0)
+        var kin = Kin()
+        var told: [Fact] = []
+        var next: UInt64 = 1
+        /// The world keeps a copy, and the engine does not: from then on their generations differ.
+        var hasRefusedWhole = false
+        var hashes: [Fingerprint: Fingerprint] = [.empty: .empty]
+    }
+
+    let root: String
+    private let state: Mutex<State>
+
+    init(_ root: String) {
+        self.root = root
+        state = Mutex(State(directories: [.root: root]))
+        mkdir(root + "/objects", 0o700)
+    }
+
+    /// Has an engine do what was done in a world.
+    /// - Returns: the first difference.
+    func follow(_ performed: [World.Performed]) throws -> String? {
+        let parts = Engine.Parts(files: self, contents: self, recorder: self, clock: self) { [self] _ in
+            state.withLock(\.kin)
+        }
+        let engine = Engine(parts, names: ReadWriteLock())
+        for (index, step) in performed.enumerated() {
+            state.withLock { ($0.now, $0.kin) = (step.now, step.kin) }
+            guard let event = step.event else {
+                write(step)
+                continue
+            }
+            let plan: Plan?
+            do { plan = try carryOut(event, step, engine) } catch {
+                return "step \(index + 1) of \(performed.count), \(event): \(error)"
+            }
+            note(step)
+            if state.withLock(\.hasRefusedWhole) { return nil }
+            if let problem = difference(plan, step) {
+                return "step \(index + 1) of \(performed.count), \(event): \(problem)"
+            }
+        }
+        return nil
+    }
+
+    // MARK: Events
+
+    /// - Returns: nil if the call was refused.
+    private func carryOut(_ event: Event, _ step: World.Performed, _ engine: Engine) throws -> Plan? {
+        for case .make(let file, _) in step.plan.before { try make(file) }
+        do throws(Errno) {
+            if step.changesNames {
+                return try engine.performOnNames(event, found(step)) { (_, whole) throws(Errno) in
+                    try call(step, whole)
+                }
+            }
+            return try engine.perform(event, found(step)) { () throws(Errno) in try call(step, nil) }
+        } catch {
+            guard step.isRefused, error == .ioError else { throw error }
+            return nil
+        }
+    }
+
+    /// Numbers are those of the world.
+    private func note(_ step: World.Performed) {
+        for fact in (step.isRefused ? step.plan.refusal?.facts : step.plan.facts) ?? [] {
+            state.withLock { state in
+                switch fact {
+                case .row(let row): state.next = max(state.next, row.number.number + 1)
+                case .version(let version): state.next = max(state.next, version.number.number + 1)
+                default: break
+                }
+            }
+        }
+    }
+
+    private func found(_ step: World.Performed) -> [Found.Name] { [] }
+
+    private func call(_ step: World.Performed, _ whole: WholeContent?) throws(Errno) {
+        if step.isRefused {
+            state.withLock { $0.hasRefusedWhole = whole != nil }
+            throw .ioError
+        }
+        guard let point = step.plan.point else { return }
+        switch point {
+        case .open: break
+        case .create(let place, let file):
+            let made = try Backing.open(path: path(place), in: AT_FDCWD, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            state.withLock { $0.files[file] = SharedDescriptor(made) }
+            write(step)
+        case .write, .truncate: write(step)
+        case .rename(let from, let to):
+            try setAside(at: to, whole)
+            try Backing.check { Glibc.rename(path(from), path(to)) }
+            moveDirectory(at: to, step)
+        case .exchange(let one, let other):
+            try Backing.rename(
+                Array(path(one).utf8), in: AT_FDCWD, to: Array(path(other).utf8), in: AT_FDCWD,
+                flags: linux_RENAME_EXCHANGE)
+            for place in [one, other] { moveDirectory(at: place, step) }
+        case .link(let from, let to): try Backing.check { Glibc.link(path(from), path(to)) }
+        case .unlink(let place):
+            try setAside(at: place, whole)
+            try Backing.check { Glibc.unlink(path(place)) }
+        case .makeDirectory(let place, let directory):
+            let path = path(place)
+            try Backing.check { mkdir(path, 0o700) }
+            state.withLock { $0.directories[directory] = path }
+        case .removeDirectory(let place): try Backing.check { rmdir(path(place)) }
+        case .name(let file, let place):
+            try setAside(at: place, whole)
+            let staged = root + "/staged"
+            try name(file, staged)
+            try Backing.check { Glibc.rename(staged, path(place)) }
+        }
+    }
+
+    /// A file that is about to lose its name: one that is kept whole is an object, others stay in reach of handles.
+    private func setAside(at place: PlaceNumber, _ whole: WholeContent?) throws(Errno) {
+        if let whole {
+            try Backing.check { Glibc.link(path(place), object(whole.content)) }
+            return
+        }
+        guard let status = try? Backing.stat(path: path(place), in: AT_FDCWD), status.isRegular, status.links == 1
+        else { return }
+        let files = state.withLock(\.files)
+        let file = files.first { (try? Backing.stat($0.value.raw))?.key == status.key }
+        guard let file = file?.key, access(held(file), F_OK) != 0 else { return }
+        try Backing.check { Glibc.link(path(place), held(file)) }
+    }
+
+    private func held(_ file: FileID) -> String { "\(root)/held-\(file.number)" }
+
+    private func name(_ file: FileID, _ path: String) throws(Errno) {
+        if Glibc.rename(held(file), path) == 0 { return }
+        guard let descriptor = state.withLock({ $0.files[file] }) else { throw .noSuchFileOrDirectory }
+        let own = "/proc/self/fd/\(descriptor.raw)"
+        try Backing.check { linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) }
+    }
+
+    private func make(_ file: FileID) throws(Errno) {
+        let made = try Backing.open(path: root, in: AT_FDCWD, flags: linux_O_TMPFILE | O_RDWR, mode: 0o600)
+        state.withLock { $0.files[file] = SharedDescriptor(made) }
+        setTime(made)
+    }
+
+    /// The files have the bytes that the world's have now, and its times.
+    private func write(_ step: World.Performed) {
+        for file in step.disk.files {
+            guard let descriptor = state.withLock({ $0.files[file.id] }) else { continue }
+            if modified(descriptor) == file.modified { continue }
+            var bytes = file.content.bytes
+            ftruncate(descriptor.raw, off_t(bytes.count))
+            pwrite(descriptor.raw, &bytes, bytes.count, 0)
+            setTime(descriptor.raw)
+        }
+    }
+
+    private func modified(_ file: SharedDescriptor) -> Timestamp? { (try? Backing.stat(file.raw))?.modified }
+
+    private func setTime(_ file: Int32) {
+        let time = state.withLock(\.now).timespec
+        _ = withUnsafePointer(to: (time, time)) { pair in
+            pair.withMemoryRebound(to: timespec.self, capacity: 2) { futimens(file, $0) }
+        }
+    }
+
+    private func moveDirectory(at place: PlaceNumber, _ step: World.Performed) {
+        guard let file = step.disk.file(at: place) else { return }
+        let path = path(place)
+        state.withLock { state in if state.directories[file] != nil { state.directories[file] = path } }
+    }
+
+    private func path(_ place: PlaceNumber) -> String {
+        let directory = state.withLock { $0.directories[FileID(UInt64(place.number / 8))] } ?? "/nowhere"
+        return "\(directory)/\(place.number % 8)"
+    }
+
+    private func object(_ content: Content) -> String { "\(root)/objects/\(content.file.number)-\(content.generation)" }
+
+    // MARK: Differences
+
+    private func difference(_ plan: Plan?, _ step: World.Performed) -> String? {
+        let facts = (step.isRefused ? step.plan.refusal?.facts : step.plan.facts) ?? []
+        if let plan, plan.facts != facts.map(real) {
+            return "it has recorded \(plan.facts), not \(facts.map(real))"
+        }
+        for file in step.disk.files {
+            let found = state.withLock { $0.files[file.id] }.map { bytes($0.raw) }
+            if found != file.content.bytes { return "\(file.id) has \(found ?? []), not \(file.content.bytes)" }
+        }
+        for name in step.disk.names {
+            var status = stat()
+            if lstat(path(name.place), &status) != 0 { return "\(name.place) is not there" }
+        }
+        for kept in step.disk.objects {
+            guard let file = try? Backing.open(path: object(kept.content), in: AT_FDCWD, flags: O_RDONLY) else {
+                return "\(kept.content) is not kept"
+            }
+            defer { close(file) }
+            let found = bytes(file)
+            if found != kept.bytes.bytes { return "\(kept.content) is kept as \(found), not \(kept.bytes.bytes)" }
+        }
+        return nil
+    }
+
+    private func bytes(_ file: Int32) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = pread(file, &buffer, 64, 0)
+        return Array(buffer.prefix(max(0, count)))
+    }
+
+    /// A fact of the world with the fingerprints of real bytes.
+    private func real(_ fact: Fact) -> Fact {
+        switch fact {
+        case .version(let version): .version(real(version))
+        case .amend(let version): .amend(real(version))
+        default: fact
+        }
+    }
+
+    private func real(_ version: VersionRow) -> VersionRow {
+        var version = version
+        version.fingerprint = real(version.fingerprint)
+        return version
+    }
+
+    private func real(_ content: Fingerprint) -> Fingerprint {
+        if let known = state.withLock({ $0.hashes[content] }) { return known }
+        let path = root + "/hashed"
+        try? Data(content.bytes).write(to: URL(filePath: path))
+        guard let file = try? Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY) else { return content }
+        defer { close(file) }
+        let hash = ContentHash.sha256(of: file, size: content.size) ?? []
+        let found = Fingerprint(hash: hash, size: content.size)
+        state.withLock { $0.hashes[content] = found }
+        return found
+    }
+}
+
+extension World.Performed {
+    var changesNames: Bool {
+        switch plan.point {
+        case .create, .rename, .exchange, .link, .unlink, .makeDirectory, .removeDirectory, .name: true
+        case .open, .write, .truncate, nil: false
+        }
+    }
+}
+
+extension RealWorld: FilesBelow {
+    func status(of file: FileID) throws(Errno) -> FileStat? {
+        guard let descriptor = state.withLock({ $0.files[file] }) else { return nil }
+        return try Backing.stat(descriptor.raw)
+    }
+
+    func open(_ file: FileID) throws(Errno) -> SharedDescriptor {
+        guard let descriptor = state.withLock({ $0.files[file] }) else { throw .noSuchFileOrDirectory }
+        return descriptor
+    }
+
+    func forget(_ file: FileID) {
+        state.withLock { $0.files[file] = nil }
+        unlink(held(file))
+    }
+}
+
+extension RealWorld: KeptContents {
+    func contains(_ content: Content) -> Bool { access(object(content), F_OK) == 0 }
+
+    func keep(copying file: Int32, as content: Content, _ labels: [Label]) throws(Errno) {
+        let copy = try Backing.open(
+            path: object(content), in: AT_FDCWD, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        defer { close(copy) }
+        var bytes = bytes(file)
+        pwrite(copy, &bytes, bytes.count, 0)
+    }
+
+    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
+        let source = try Backing.open(path: object(content), in: AT_FDCWD, flags: O_RDONLY)
+        try copy(SharedDescriptor(source), size: size, to: file)
+    }
+
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno) {
+        var bytes = Array(bytes(source.raw).prefix(Int(size)))
+        pwrite(try open(file).raw, &bytes, bytes.count, 0)
+        setTime(try open(file).raw)
+    }
+}
+
+extension RealWorld: FactRecorder {
+    var log: any FactLog { ListedFacts(recorded: state.withLock(\.told)) }
+
+    func reserve(_ count: UInt64) -> UInt64 { state.withLock(\.next) }
+
+    func finish(_ first: UInt64) {}
+
+    func commit(_ told: [Fact]) { state.withLock { $0.told += told } }
+}
+
+extension RealWorld: WallClock {
+    func now() -> Timestamp { state.withLock(\.now) }
+
+    func uptime() -> Int64 { 0 }
+}
