@@ -46,7 +46,7 @@ final class Engine: Sendable {
     ///   that are a version now.
     @discardableResult
     func perform(
-        _ event: Event, _ found: [Found.Name] = [], _ call: () throws(Errno) -> Void = {}
+        _ event: Event, _ found: [FileAtPlace] = [], _ call: () throws(Errno) -> Void = {}
     ) throws(Errno) -> Plan {
         var work = EventWork(event, found, self)
         defer { work.end() }
@@ -62,7 +62,7 @@ final class Engine: Sendable {
     ///   that loses its last name among the kept contents; nil if there is none.
     @discardableResult
     func performOnNames(
-        _ event: Event, _ found: [Found.Name] = [],
+        _ event: Event, _ found: [FileAtPlace] = [],
         _ call: (borrowing NamesHeldAlone, WholeContent?) throws(Errno) -> Void
     ) throws(Errno) -> Plan {
         var work = EventWork(event, found, self)

@@ -13,7 +13,7 @@ extension Engine {
     ///   - asked: what earlier plans of the event have asked about; it grows.
     ///   - number: the first of the numbers for its facts.
     func draft(
-        _ event: Event, _ found: [Found.Name], _ asked: Asked, number: UInt64
+        _ event: Event, _ found: [FileAtPlace], _ asked: Asked, number: UInt64
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known), asked.count)
         var facts = Facts(over: log)
@@ -123,7 +123,7 @@ extension Engine {
     // MARK: Adoption
 
     /// A file that was there before anything was recorded of its name has a document from now on.
-    private func adoption(of found: [Found.Name], _ scene: inout Scene) -> [Fact] {
+    private func adoption(of found: [FileAtPlace], _ scene: inout Scene) -> [Fact] {
         var facts: [Fact] = []
         for name in found where scene.facts.occupant(of: name.place)?.file != name.file {
             let known = scene.facts.names(of: name.file).first

@@ -7,7 +7,7 @@ import VersionModel
 /// Has the files and documents of one event until it ends.
 struct EventWork: ~Copyable {
     private let event: Event
-    private let found: [Found.Name]
+    private let found: [FileAtPlace]
     private let engine: Engine
     private let asked: Asked
     private var held: Set<Subject> = []
@@ -17,7 +17,7 @@ struct EventWork: ~Copyable {
     private var made: [FileID: VersionRow?] = [:]
     private var attempts = 0
 
-    init(_ event: Event, _ found: [Found.Name], _ engine: Engine) {
+    init(_ event: Event, _ found: [FileAtPlace], _ engine: Engine) {
         (self.event, self.found, self.engine) = (event, found, engine)
         var files = found.map(\.file)
         if let file = event.handle.flatMap(engine.scene.file) { files.append(file) }

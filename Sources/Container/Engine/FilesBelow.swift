@@ -4,6 +4,12 @@ import Lineage
 import SystemPackage
 import VersionModel
 
+/// A name of the live tree, and the file that has it.
+struct FileAtPlace: Hashable, Sendable {
+    var place: PlaceNumber
+    var file: FileID
+}
+
 /// The files below, found by their identities, with or without a name.
 protocol FilesBelow: Sendable {
     /// The file as it is; nil if there is none any more.

@@ -91,7 +91,7 @@ final class RealWorld: Sendable {
         }
     }
 
-    private func found(_ step: World.Performed) -> [Found.Name] { [] }
+    private func found(_ step: World.Performed) -> [FileAtPlace] { [] }
 
     private func call(_ step: World.Performed, _ whole: WholeContent?) throws(Errno) {
         if step.isRefused {
