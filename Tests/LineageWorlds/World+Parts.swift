@@ -15,6 +15,7 @@ extension World {
         let remembered = remembered ?? Remembered(memory, facts)
         self.remembered = remembered
         let asked = Asked(event.handle.flatMap { memory[$0]?.file }.map { [$0] } ?? [])
+        asked.begin(at: nextNumber)
         while true {
             let count = asked.count
             let part = remembered.part(about: asked, in: facts)

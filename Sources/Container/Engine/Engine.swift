@@ -25,6 +25,7 @@ final class Engine: Sendable {
     /// How often an event is planned before what takes long is done with the names held: a writer that never rests
     /// changes its file after each copy.
     static let patience = 5
+    static let mostAttempts = 1000
 
     let parts: Parts
     let known: FactMemory

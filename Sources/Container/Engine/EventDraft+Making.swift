@@ -15,7 +15,8 @@ extension Engine {
     func draft(
         _ event: Event, _ found: [FileAtPlace], _ asked: Asked, number: UInt64
     ) throws(Errno) -> Drafting {
-        let (log, count) = (PlanLog(known), asked.count)
+        let (log, count) = (PlanLog(known, next: number), asked.count)
+        asked.begin(at: number)
         var facts = Facts(over: log)
         var scene = Scene(
             facts: facts, memory: Memory(), now: parts.clock.now(), nextNumber: number, kin: parts.kin(asked.actors))

@@ -35,6 +35,8 @@ struct EventWork: ~Copyable {
     /// Takes what the event needs, and does what takes long: it reads facts, keeps contents and makes files.
     mutating func prepare() throws(Errno) {
         attempts += 1
+        // No program waits for ever, whatever goes wrong.
+        guard attempts <= Engine.mostAttempts else { throw .ioError }
         while true {
             let draft: EventDraft
             switch try engine.draft(event, found, asked, number: engine.known.lastNumber + 1) {

@@ -41,9 +41,11 @@ final class FactMemory: Sendable {
 /// facts, and plans the event anew.
 final class PlanLog: FactLog {
     private let memory: FactMemory
+    /// The number of the plan's first fact. Of what the plan itself makes, the log has nothing.
+    private let next: UInt64
     private let noted = RankedMutex<[Missing]>([])
 
-    init(_ memory: FactMemory) { self.memory = memory }
+    init(_ memory: FactMemory, next: UInt64 = .max) { (self.memory, self.next) = (memory, next) }
 
     /// The facts that are missing; none if the plan counts.
     var missing: [Missing] { noted.withLock { $0 } }
@@ -54,6 +56,7 @@ final class PlanLog: FactLog {
         switch memory.ask(question) {
         case .known(let value): return value
         case .missing(let missing):
+            if missing.isAbout(next) { return none }
             noted.withLock { if !$0.contains(missing) { $0.append(missing) } }
             return none
         }
@@ -97,5 +100,20 @@ final class PlanLog: FactLog {
     func rivals(of document: DocumentNumber) -> [VersionRow] { ask([]) { $0.rivals(of: document) } }
     func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool {
         ask(false) { $0.isSavedAtHome(document, after: row) }
+    }
+}
+
+extension Missing {
+    /// Whether the subject is one that a plan has made, whose facts begin with that number.
+    fileprivate func isAbout(_ next: UInt64) -> Bool {
+        switch self {
+        case .row(let row), .successors(let row): row.number >= next
+        case .version(let version), .origin(let version): version.number >= next
+        case .lastRowOfDocument(let document), .rowsOfDocument(let document), .namesOfDocument(let document),
+            .departure(let document), .newestVersion(let document), .versions(let document), .equal(let document, _),
+            .rivals(let document):
+            document.number >= next
+        case .place, .lastRowOfFile, .namesOfFile, .namesFromFile, .content: false
+        }
     }
 }

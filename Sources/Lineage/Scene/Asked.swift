@@ -16,6 +16,7 @@ public final class Asked: Sendable {
         var documents: [DocumentNumber] = []
         var versions: [VersionNumber] = []
         var actors: [ActorNumber] = []
+        var next = UInt64.max
     }
 
     /// Innermost; held for a look.
@@ -25,6 +26,10 @@ public final class Asked: Sendable {
 
     /// - Parameter files: those that the event is about.
     public init(_ files: [FileID]) { subjects.withLock { $0.files = files } }
+
+    /// Nothing is remembered of what the event itself makes.
+    /// - Parameter next: the number of its first fact.
+    public func begin(at next: UInt64) { subjects.withLock { $0.next = next } }
 
     /// How many subjects were asked about.
     public var count: Int {
@@ -39,7 +44,10 @@ public final class Asked: Sendable {
     func note(_ file: FileID) { subjects.withLock { if !$0.files.contains(file) { $0.files.append(file) } } }
 
     func note(_ document: DocumentNumber) {
-        subjects.withLock { if !$0.documents.contains(document) { $0.documents.append(document) } }
+        subjects.withLock { subjects in
+            let isOld = document.number < subjects.next
+            if isOld, !subjects.documents.contains(document) { subjects.documents.append(document) }
+        }
     }
 
     func note(_ actor: ActorNumber) {
@@ -47,7 +55,10 @@ public final class Asked: Sendable {
     }
 
     func note(_ version: VersionNumber) {
-        subjects.withLock { if !$0.versions.contains(version) { $0.versions.append(version) } }
+        subjects.withLock { subjects in
+            let isOld = version.number < subjects.next
+            if isOld, !subjects.versions.contains(version) { subjects.versions.append(version) }
+        }
     }
 }
 

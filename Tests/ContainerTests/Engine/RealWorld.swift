@@ -20,8 +20,10 @@ final class RealWorld: Sendable {
         var kin = Kin()
         var told: [Fact] = []
         var next: UInt64 = 1
-        /// The world keeps a copy, and the engine does not: from then on their generations differ.
-        var hasRefusedWhole = false
+        /// The engine's numbers for those of the world.
+        var numbers: [UInt64: UInt64] = [:]
+        /// After a refused call the world has kept a copy that the engine has not, or has facts that are not seen here.
+        var isOver = false
         var hashes: [Fingerprint: Fingerprint] = [.empty: .empty]
     }
 
@@ -48,11 +50,11 @@ final class RealWorld: Sendable {
                 continue
             }
             let plan: Plan?
-            do { plan = try carryOut(event, step, engine) } catch {
+            do { plan = try carryOut(renumbered(event), step, engine) } catch {
                 return "step \(index + 1) of \(performed.count), \(event): \(error)"
             }
-            note(step)
-            if state.withLock(\.hasRefusedWhole) { return nil }
+            note(step, plan)
+            if state.withLock(\.isOver) { return nil }
             if let problem = difference(plan, step) {
                 return "step \(index + 1) of \(performed.count), \(event): \(problem)"
             }
@@ -78,16 +80,28 @@ final class RealWorld: Sendable {
         }
     }
 
-    /// Numbers are those of the world.
-    private func note(_ step: World.Performed) {
-        for fact in (step.isRefused ? step.plan.refusal?.facts : step.plan.facts) ?? [] {
-            state.withLock { state in
-                switch fact {
-                case .row(let row): state.next = max(state.next, row.number.number + 1)
-                case .version(let version): state.next = max(state.next, version.number.number + 1)
-                default: break
-                }
-            }
+    /// Facts have other numbers than in the world, in the same order.
+    private func note(_ step: World.Performed, _ plan: Plan?) {
+        let expected = (step.isRefused ? step.plan.refusal?.facts : step.plan.facts) ?? []
+        // Of a refused call only the facts that everyone sees are known here.
+        if plan == nil, !expected.isEmpty { state.withLock { $0.isOver = true } }
+        let recorded = plan?.facts ?? []
+        for (one, other) in zip(expected, recorded) {
+            guard let number = one.number, let own = other.number else { continue }
+            state.withLock { ($0.numbers[number], $0.next) = (own, max($0.next, own + 1)) }
+        }
+    }
+
+    private func renumbered(_ number: UInt64) -> UInt64 { state.withLock { $0.numbers[number] } ?? number }
+
+    private func renumbered(_ event: Event) -> Event {
+        switch event {
+        case .undelete(let actor, let row, let place, let file):
+            .undelete(actor, RowNumber(renumbered(row.number)), place, file)
+        case .purge(let row): .purge(RowNumber(renumbered(row.number)))
+        case .restore(let actor, let place, let version, let file):
+            .restore(actor, place, VersionNumber(renumbered(version.number)), file)
+        default: event
         }
     }
 
@@ -95,7 +109,7 @@ final class RealWorld: Sendable {
 
     private func call(_ step: World.Performed, _ whole: WholeContent?) throws(Errno) {
         if step.isRefused {
-            state.withLock { $0.hasRefusedWhole = whole != nil }
+            state.withLock { $0.isOver = whole != nil }
             throw .ioError
         }
         guard let point = step.plan.point else { return }
@@ -230,14 +244,35 @@ final class RealWorld: Sendable {
     /// A fact of the world with the fingerprints of real bytes.
     private func real(_ fact: Fact) -> Fact {
         switch fact {
+        case .row(let row): .row(real(row))
         case .version(let version): .version(real(version))
         case .amend(let version): .amend(real(version))
-        default: fact
+        case .settle(let version): .settle(real(version))
+        case .forget(let version): .forget(real(version))
+        case .publish(let row): .publish(RowNumber(renumbered(row.number)))
+        case .purge(let row): .purge(RowNumber(renumbered(row.number)))
         }
     }
 
+    private func real(_ row: NameRow) -> NameRow {
+        var row = row
+        row.number = RowNumber(renumbered(row.number.number))
+        if case .movedAway(let target?) = row.how { row.how = .movedAway(to: RowNumber(renumbered(target.number))) }
+        row.from = row.from.map { RowNumber(renumbered($0.number)) }
+        row.document = DocumentNumber(renumbered(row.document.number))
+        row.origin = row.origin.map { VersionNumber(renumbered($0.number)) }
+        return row
+    }
+
+    private func real(_ number: VersionNumber) -> VersionNumber { VersionNumber(renumbered(number.number)) }
+
     private func real(_ version: VersionRow) -> VersionRow {
         var version = version
+        version.number = real(version.number)
+        version.row = RowNumber(renumbered(version.row.number))
+        version.base = version.base.map(real)
+        version.parents = Parents(version.parents.first.map(real), version.parents.second.map(real))
+        version.loser = version.loser.map(real)
         version.fingerprint = real(version.fingerprint)
         return version
     }
@@ -307,7 +342,12 @@ extension RealWorld: KeptContents {
 extension RealWorld: FactRecorder {
     var log: any FactLog { ListedFacts(recorded: state.withLock(\.told)) }
 
-    func reserve(_ count: UInt64) -> UInt64 { state.withLock(\.next) }
+    func reserve(_ count: UInt64) -> UInt64 {
+        state.withLock { state in
+            defer { state.next += count }
+            return state.next
+        }
+    }
 
     func finish(_ first: UInt64) {}
 
@@ -318,4 +358,15 @@ extension RealWorld: WallClock {
     func now() -> Timestamp { state.withLock(\.now) }
 
     func uptime() -> Int64 { 0 }
+}
+
+extension Fact {
+    /// The number that the fact is known by; nil if it is about another fact.
+    fileprivate var number: UInt64? {
+        switch self {
+        case .row(let row): row.number.number
+        case .version(let version): version.number.number
+        default: nil
+        }
+    }
 }
