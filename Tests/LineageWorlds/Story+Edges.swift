@@ -61,6 +61,31 @@ extension Story {
             "a document is published under its former names, too",
             "1: save t; save n; swap t n; 2: save t; 1: rm t",
             "deleted: t d c b"),
+        Story(
+            "a made-up name that a published file is renamed over is published: the file's document ends there",
+            "save t; mv f t; rm t",
+            "f: -", "deleted: t a b"),
+        Story(
+            "what a made-up name has got by an exchange is thrown away with it: the other name has had it",
+            "save t; swap t f; rm t",
+            "f: b a", "deleted: "),
+        Story(
+            "it is not if the file has another name",
+            setup: "ln f n; age",
+            "save t; swap t f; rm t",
+            "f: b a", "n: a", "deleted: t a b"),
+        Story(
+            "a file whose version was purged goes back to no version of a made-up name",
+            "h=replace t; write h; 2: restore f; 1: i=replace f; restore f; swap f t; rm f; purge f; write i; close i",
+            "t: a b"),
+        Story(
+            "a made-up name that another program exchanges is published",
+            "1: save t; 2: swap t f; 1: rm t",
+            "f: b a", "deleted: t a b"),
+        Story(
+            "a made-up name that another program gives another content is published",
+            "1: save t; 2: restore t f; 1: rm t",
+            "deleted: t a b"),
     ]
 
     /// Conflicts (facts.md 3).
@@ -197,10 +222,10 @@ extension Story {
             "2: save f",
             "links: "),
         Story(
-            "a made-up name of a file that held what was purged is published with what it shows",
+            "a made-up name of a file that held what was purged goes on with what it shows",
             setup: "rm f; save n; restore n; ln n g; age",
             "h=append t; repeat h; swap g t; swap g n; rm g; purge g; mv t f",
-            "f: b", "content f: b"),
+            "f: b ?", "content f: b"),
         Story(
             "a file without a name is saved: the removal of its older name was the last",
             setup: "ln f n; age",

@@ -145,17 +145,6 @@ extension World {
         }
     }
 
-    /// A document is public with all its rows, or with none.
-    private func publicityProblems() -> [String] {
-        facts.rows.compactMap { row in
-            guard row.maker != nil, row.file != nil else { return nil }
-            let isPublic = facts.rows.contains {
-                $0.document == row.document && $0.file != nil && $0.maker == nil
-            }
-            return isPublic ? "row \(row.number) of a published document is not" : nil
-        }
-    }
-
     /// What was saved is shown: by a living document, a deleted one, or one that lost its name to another.
     private func shownProblems() -> [String] {
         var shown: [Fingerprint] = []

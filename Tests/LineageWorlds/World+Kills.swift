@@ -47,7 +47,8 @@ extension World {
         try world.checkKill("a kill after \(move) was refused")
     }
 
-    /// A kill between two moves, while handles are open: each place shows the document that it showed.
+    /// A kill between two moves, while handles are open: each place shows the document that it showed. Unpublished
+    /// facts are in memory, so the published ones are settled alone, too.
     func checkKill(_ moment: @autoclosure () -> String) throws(Violation) {
         let documents = disk.names.compactMap { name in
             facts.occupant(of: name.place).flatMap { row in
@@ -55,6 +56,18 @@ extension World {
             }
         }
         try checkSettled(documents, moment())
+        if hasUnpublishedName { try checkPublished(documents, moment()) }
+    }
+
+    private func checkPublished(_ documents: [KeptDocument], _ moment: @autoclosure () -> String) throws(Violation) {
+        var world = self
+        // A found file begins with its maker's former content: nothing says that more was appended.
+        (world.facts, world.isAfterPowerCut) = (facts.published, true)
+        let unpublished = disk.names.map(\.place).filter { facts.occupant(of: $0)?.maker != nil }
+        // A document that has left such a place comes back there: nothing says that it did not when the name was made.
+        let left = unpublished.compactMap { world.facts.lastOccupant(of: $0)?.document }
+        let kept = documents.filter { !unpublished.contains($0.place) && !left.contains($0.document) }
+        try world.checkSettled(kept, "\(moment()), of published facts alone")
     }
 
     /// The power goes, and the facts of the last events with it.

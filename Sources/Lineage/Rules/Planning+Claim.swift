@@ -56,12 +56,11 @@ extension Planning {
     }
 
     /// Lets a row go on with the document of the place's last occupant. A name that its maker made up stays one when it
-    /// gets another content.
+    /// gets another content, if that has not published it (``publish(_:gets:by:isExchanged:)``).
     func goOn(_ row: inout NameRow, with last: NameRow) {
         row.isContinuing = true
         row.document = last.document
-        guard facts.isLiving(last), let maker = facts[last.number]?.maker, let actor = row.actor else { return }
-        if kin.areKin(maker, actor) { row.maker = maker }
+        if facts.isLiving(last) { row.maker = facts[last.number]?.maker }
     }
 
     /// A name that parts from its document, because the document goes on with another file.

@@ -69,11 +69,24 @@ extension Planning {
         row.file.map { memory.handles(of: $0).contains { !kin.areKin(maker, $0.actor) } } ?? false
     }
 
-    /// An ephemeral name gets another file. A stranger that has the former one open for writing may save into it still:
-    /// the name is published.
-    mutating func publishIfWrittenByOthers(_ row: NameRow) {
-        guard let maker = facts[row.number]?.maker, isWrittenByOthers(row, than: maker) else { return }
-        record(.publish(row.number))
+    /// An ephemeral name is about to get another file.
+    ///
+    /// | the name gets | it is published, because |
+    /// |---|---|
+    /// | any file, by a program outside its maker's lineage | that program wants the name |
+    /// | any file, and a stranger has the former one open for writing | that may be saved into still, without a name |
+    /// | a published file, by a rename | that file's former name says where it went |
+    /// | a file that has another name, by an exchange | its saves are that name's, too |
+    /// | a published file otherwise, by an exchange | it is not: what is thrown away is what the other name showed |
+    mutating func publish(_ row: NameRow, gets arriving: NameRow?, by actor: ActorNumber, isExchanged: Bool = false) {
+        guard let maker = facts[row.number]?.maker else { return }
+        let isWanted =
+            if isExchanged {
+                arriving?.file.map { facts.countOfNames(of: $0) > 1 } ?? false
+            } else {
+                isWrittenByOthers(row, than: maker) || arriving.map { facts[$0.number]?.maker == nil } ?? false
+            }
+        if isWanted || !kin.areKin(maker, actor) { record(.publish(row.number)) }
     }
 
     /// A save by a program outside its maker's lineage publishes a name.

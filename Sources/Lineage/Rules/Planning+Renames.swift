@@ -24,7 +24,7 @@ extension Planning {
         let last = target ?? claim(to).flatMap { $0.document == source.document ? nil : $0 }
         if memory[file]?.holds != nil || facts.countOfNames(of: file) > 1 { saveUnfinished(file) }
         pass(.rename(from: from, to: to))
-        if let target { publishIfWrittenByOthers(target) }
+        if let target { publish(target, gets: source, by: actor) }
 
         // A save of another program, just now, has published the name.
         let isPublished = facts[source.number]?.maker == nil
@@ -77,6 +77,10 @@ extension Planning {
         }
         pass(.exchange(one, other))
         if firstFile == secondFile { return }
+        if !hasDirectory {
+            publish(first, gets: second, by: actor, isExchanged: true)
+            publish(second, gets: first, by: actor, isExchanged: true)
+        }
         var atOne = row(one, secondFile, .moved, by: actor)
         var atOther = row(other, firstFile, .moved, by: actor)
         (atOne.from, atOne.isDirectory) = (second.number, second.isDirectory)
@@ -93,11 +97,19 @@ extension Planning {
         let fromSecond = partings(from: second.document, exceptAt: [one, other])
         goOn(&atOne, with: first)
         goOn(&atOther, with: second)
+        comeFromUnpublished(&atOne)
+        comeFromUnpublished(&atOther)
         record(.row(atOne))
         record(.row(atOther))
         part(fromFirst, by: actor)
         part(fromSecond, by: actor)
         arrive(secondFile, at: atOne, by: actor)
         arrive(firstFile, at: atOther, by: actor)
+    }
+
+    /// A published row does not name one that is only in memory.
+    private func comeFromUnpublished(_ row: inout NameRow) {
+        guard row.maker == nil, let from = row.from, facts[from]?.maker != nil else { return }
+        (row.from, row.how) = (nil, .created)
     }
 }
