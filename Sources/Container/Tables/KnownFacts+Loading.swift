@@ -132,7 +132,9 @@ extension KnownFacts {
         _ tail: inout Tail<Number>?, _ older: [Number], _ since: UInt64?
     ) {
         guard let since, var known = tail, since < known.since else { return }
-        known.numbers = older.filter { number in known.numbers.first.map { number < $0 } ?? true } + known.numbers
+        let later = known.numbers
+        known.numbers = older
+        for number in later { known.insert(number) }
         known.since = since
         tail = known
     }

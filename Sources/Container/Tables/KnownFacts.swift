@@ -16,8 +16,11 @@ struct KnownFacts: Sendable {
 
         var isComplete: Bool { since == 0 }
 
-        mutating func append(_ number: Number) {
-            if numbers.last.map({ $0 < number }) ?? true { numbers.append(number) }
+        /// Adds a fact. It may come behind one with a larger number, which another event has recorded meanwhile.
+        mutating func insert(_ number: Number) {
+            if numbers.last.map({ $0 < number }) ?? true { return numbers.append(number) }
+            guard !numbers.contains(number) else { return }
+            numbers.insert(number, at: numbers.firstIndex { $0 > number } ?? numbers.endIndex)
         }
     }
 
@@ -75,17 +78,17 @@ struct KnownFacts: Sendable {
         rows[number] = row
         lastRow = number
         lastNumber = max(lastNumber, number.number)
-        places[row.place, default: Tail(since: number.number)].append(number)
+        places[row.place, default: Tail(since: number.number)].insert(number)
         // No older fact goes back to it.
         successors[number] = Tail(since: 0)
-        if let origin = row.origin { origins[origin, default: Tail(since: number.number)].append(row.document) }
+        if let origin = row.origin { origins[origin, default: Tail(since: number.number)].insert(row.document) }
         guard let file = row.file else { return }
         if row.document.number == number.number { begin(row.document) }
-        fileRows[file, default: Tail(since: number.number)].append(number)
-        documentRows[row.document, default: Tail(since: number.number)].append(number)
+        fileRows[file, default: Tail(since: number.number)].insert(number)
+        documentRows[row.document, default: Tail(since: number.number)].insert(number)
         documentNames[row.document]?.append(number)
         fileNames[file]?.append(number)
-        if let from = row.from { successors[from, default: Tail(since: number.number)].append(number) }
+        if let from = row.from { successors[from, default: Tail(since: number.number)].insert(number) }
     }
 
     /// The former occupant of a row's place leaves it.
@@ -116,9 +119,9 @@ struct KnownFacts: Sendable {
         versions[number] = version
         lastNumber = max(lastNumber, number.number)
         origins[number] = Tail(since: 0)
-        contents[version.content, default: Tail(since: number.number)].append(number)
+        contents[version.content, default: Tail(since: number.number)].insert(number)
         guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
-        documentVersions[document, default: Tail(since: number.number)].append(number)
+        documentVersions[document, default: Tail(since: number.number)].insert(number)
         addRival(version, of: document)
     }
 
@@ -138,19 +141,12 @@ struct KnownFacts: Sendable {
         }
         versions[version.number] = version
         versions[version.number]?.isForgotten = isForgotten
-        insert(version.number, in: &contents[version.content, default: Tail(since: version.number.number)])
+        contents[version.content, default: Tail(since: lastNumber + 1)].insert(version.number)
         guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
         addRival(version, of: document)
     }
 
     private mutating func addRival(_ version: VersionRow, of document: DocumentNumber) {
-        guard version.loser != nil || version.beside == .conflict, var tail = rivals[document] else { return }
-        insert(version.number, in: &tail)
-        rivals[document] = tail
-    }
-
-    private func insert(_ number: VersionNumber, in tail: inout Tail<VersionNumber>) {
-        guard number.number >= tail.since, !tail.numbers.contains(number) else { return }
-        tail.numbers.insert(number, at: tail.numbers.firstIndex { $0 > number } ?? tail.numbers.endIndex)
+        if version.loser != nil || version.beside == .conflict { rivals[document]?.insert(version.number) }
     }
 }
