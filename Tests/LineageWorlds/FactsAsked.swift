@@ -21,6 +21,7 @@ extension ListedFacts {
         for row in rows { comparison.comparePlace(of: row) }
         for version in versions {
             comparison.compare("versions in \(version.content)") { $0.versions(in: version.content) }
+            comparison.compare("last of \(version.content.file)") { $0.lastContent(of: version.content.file) }
         }
         return comparison.problems
     }

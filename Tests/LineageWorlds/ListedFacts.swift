@@ -81,6 +81,9 @@ public final class ListedFacts: FactLog {
     public func lastRow(of file: FileID) -> NameRow? { rows.last { $0.file == file } }
 
     public func versions(in content: Content) -> [VersionRow] { unforgotten.filter { $0.content == content } }
+    public func lastContent(of file: FileID) -> Content? {
+        versions.map(\.content).filter { $0.file == file }.max { $0.generation < $1.generation }
+    }
 
     // MARK: Documents
 

@@ -57,10 +57,12 @@ extension RandomWalk {
 
 extension RandomWalk {
     /// What one round of moves does, from a world with nothing in it.
-    public static func performed(seed: UInt64, length: Int) -> [World.Performed] {
+    /// - Parameter isPublic: whether no program makes names up.
+    public static func performed(seed: UInt64, length: Int, isPublic: Bool = false) -> [World.Performed] {
         var walk = Walk(seed: seed, false)
         walk.kinds = Array(0..<Move.countOfKinds)
-        let rules = Rules(actors: 9, hasMadeUpNames: walk.rules.hasMadeUpNames, kills: false, showsAll: false)
+        let hasMadeUpNames = walk.rules.hasMadeUpNames && !isPublic
+        let rules = Rules(actors: 9, hasMadeUpNames: hasMadeUpNames, kills: false, showsAll: false)
         var world = World.empty()
         world.performed = []
         for _ in 0..<length {

@@ -41,10 +41,10 @@ final class Engine: Sendable {
     /// Carries out an event of one or several files that changes no name.
     ///
     /// - Parameters:
-    ///   - found: the names of the event, with the files that are there.
+    ///   - found: names of the event, and the files that the request has found there.
     ///   - call: makes the system call.
-    /// - Throws: what the call throws, or the keeping of a content before it. Nothing has happened then, but for bytes
-    ///   that are a version now.
+    /// - Throws: ESTALE if a name has another file by now; what the call throws, or the keeping of a content before it.
+    ///   Nothing has happened then, but for bytes that are a version now.
     @discardableResult
     func perform(
         _ event: Event, _ found: [FileAtPlace] = [], _ call: () throws(Errno) -> Void = {}

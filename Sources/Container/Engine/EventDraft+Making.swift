@@ -9,32 +9,32 @@ extension Engine {
     /// Plans an event over what is known by now.
     ///
     /// - Parameters:
-    ///   - found: the names of the event, with the files that are there.
+    ///   - found: names of the event, and the files that the request has found there.
     ///   - asked: what earlier plans of the event have asked about; it grows.
     ///   - number: the first of the numbers for its facts.
+    /// - Throws: ESTALE if one of the names has another file.
     func draft(
         _ event: Event, _ found: [FileAtPlace], _ asked: Asked, number: UInt64
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known, next: number), asked.count)
         asked.begin(at: number)
-        var facts = Facts(over: log)
+        let facts = Facts(over: log)
         var scene = Scene(
             facts: facts, memory: Memory(), now: parts.clock.now(), nextNumber: number, kin: parts.kin(asked.actors))
-        let adopted = adoption(of: found, &scene)
-        for fact in adopted { facts.apply(fact) }
-        scene.facts = facts
+        let isStale = found.contains { facts.occupant(of: $0.place)?.file != $0.file }
         var (part, stamps) = self.scene.part(about: asked, in: facts)
         if !log.missing.isEmpty { return .missing(log.missing) }
+        if isStale { throw Errno(rawValue: ESTALE) }
         // What the looks show is remembered along with what the plan changes.
         let former = part
         let links = try look(at: &part, &stamps, facts)
         scene.memory = part.memory
         let plan = Planning.plan(event, in: scene)
         if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
-        let outcome = outcome(adopted, plan.facts, plan.memory, former, facts)
+        let outcome = outcome(plan.facts, plan.memory, former, facts)
         let whole = whole(event, plan, part, links, facts)
         let refused = plan.refusal.map { refusal in
-            self.outcome(adopted, refusal.facts, refusal.memory.without(whole?.content), former, facts)
+            self.outcome(refusal.facts, refusal.memory.without(whole?.content), former, facts)
         }
         if !log.missing.isEmpty { return .missing(log.missing) }
         var subjects = Set(part.memory.files.map { Subject.file($0.id) })
@@ -45,13 +45,13 @@ extension Engine {
     }
 
     private func outcome(
-        _ adopted: [Fact], _ recorded: [Fact], _ memory: Memory, _ part: Remembered.Part, _ facts: Facts
+        _ recorded: [Fact], _ memory: Memory, _ part: Remembered.Part, _ facts: Facts
     ) -> EventDraft.Outcome {
         var after = facts
         for fact in recorded { after.apply(fact) }
         return EventDraft.Outcome(
-            facts: adopted + recorded, told: adopted + facts.feed(of: recorded),
-            change: Remembered.change(part, to: memory, adopted + recorded, in: after))
+            facts: recorded, told: facts.feed(of: recorded),
+            change: Remembered.change(part, to: memory, recorded, in: after))
     }
 
     // MARK: Files
@@ -72,7 +72,10 @@ extension Engine {
             guard let look = try looks.look(at: file, stamps[file.id], held: held, isInDoubt: isInDoubt) else {
                 continue
             }
-            there.append(look.file)
+            var now = look.file
+            // Of a file that was not remembered, its bytes tell, too.
+            if part.unknown.contains(file.id), let held, now.fingerprint == held { now.isChanged = false }
+            there.append(now)
             (stamps[file.id], links[file.id]) = (look.stamp, look.links)
         }
         part.memory.files = there
@@ -84,17 +87,17 @@ extension Engine {
         guard let row = facts.names(of: id).last ?? facts.lastRow(of: id) else { return nil }
         let none = Fingerprint(size: .max, high: 0, low: 0)
         var file = LiveFile(
-            id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true,
-            generation: facts.lastNumber << Self.generationShift)
-        guard let current = facts.current(of: row.document).flatMap({ facts[$0] }), current.file == id else {
-            return file
-        }
-        if current.content.file == id { file.generation = current.content.generation }
+            id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true)
+        file.generation = facts.lastContent(of: id)?.generation ?? facts.lastNumber << Self.generationShift
+        file.isKept = parts.contents.contains(file.content)
+        // A new file holds a version once it is saved. One that comes back, or comes from elsewhere, holds one at once.
+        guard let current = facts.current(of: row.document).flatMap({ facts[$0] }),
+            current.file == id || row.how != .created
+        else { return file }
         file.holds = current.number
         file.fingerprint = current.fingerprint
         file.modified = current.modified
         file.isChanged = false
-        file.isKept = parts.contents.contains(file.content)
         return file
     }
 
@@ -119,39 +122,6 @@ extension Engine {
             return WholeContent(content: content, labels: labels)
         }
         return nil
-    }
-
-    // MARK: Adoption
-
-    /// A file that was there before anything was recorded of its name has a document from now on.
-    private func adoption(of found: [FileAtPlace], _ scene: inout Scene) -> [Fact] {
-        var facts: [Fact] = []
-        for name in found where scene.facts.occupant(of: name.place)?.file != name.file {
-            let known = scene.facts.names(of: name.file).first
-            var row = NameRow(
-                number: RowNumber(scene.nextNumber), time: scene.now, place: name.place, file: name.file, how: .found,
-                actor: nil)
-            if let known { row.document = known.document }
-            scene.nextNumber += 1
-            facts.append(.row(row))
-            scene.facts.apply(.row(row))
-            if known == nil, let version = firstVersion(of: name.file, at: row, &scene) {
-                facts.append(.version(version))
-                scene.facts.apply(.version(version))
-            }
-        }
-        return facts
-    }
-
-    private func firstVersion(of file: FileID, at row: NameRow, _ scene: inout Scene) -> VersionRow? {
-        guard let status = try? parts.files.status(of: file), status.isRegular, let opened = try? parts.files.open(file)
-        else { return nil }
-        let content = Content(file: file, generation: 0)
-        defer { scene.nextNumber += 1 }
-        return VersionRow(
-            number: VersionNumber(scene.nextNumber), time: status.modified, row: row.number, content: content,
-            fingerprint: FileLooks.fingerprint(of: opened.raw, status, as: content), file: file,
-            modified: status.modified, author: nil)
     }
 }
 

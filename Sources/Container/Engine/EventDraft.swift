@@ -61,3 +61,13 @@ enum Drafting: Sendable {
     /// The plan asks for more than its scene had.
     case unsure
 }
+
+extension SystemCall {
+    /// The file or directory that the call makes.
+    var madeFile: FileID? {
+        switch self {
+        case .create(_, let file), .makeDirectory(_, let file): file
+        default: nil
+        }
+    }
+}

@@ -124,6 +124,7 @@ struct EventWork: ~Copyable {
     }
 
     private func record(_ outcome: EventDraft.Outcome, _ draft: EventDraft) {
+        if let file = draft.plan.point?.madeFile { engine.known.begin(file) }
         engine.known.record(outcome.facts)
         if !outcome.told.isEmpty { engine.parts.recorder.commit(outcome.told) }
         engine.scene.apply(outcome.change, draft.stamps)

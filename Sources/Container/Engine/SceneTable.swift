@@ -31,6 +31,20 @@ final class SceneTable: Sendable {
         }
     }
 
+    /// Forgets files that are not open, and what programs saw before a time.
+    func forgetIdle(seenBefore time: Timestamp) {
+        state.withLock { state in
+            state.remembered.forgetIdle(seenBefore: time)
+            state.stamps = state.stamps.filter { state.remembered[$0.key] != nil }
+        }
+    }
+
+    /// Everything that is remembered.
+    var whole: Memory { state.withLock { $0.remembered.whole } }
+
+    /// The files that programs have open.
+    var openFiles: Set<FileID> { state.withLock { $0.remembered.openFiles } }
+
     /// The file that a handle has open.
     func file(of handle: HandleNumber) -> FileID? { state.withLock { $0.remembered[handle]?.file } }
 }

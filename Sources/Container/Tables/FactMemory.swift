@@ -12,6 +12,9 @@ final class FactMemory: Sendable {
     /// Adds the facts of a transaction, unpublished names included.
     func record(_ facts: [Fact]) { known.withLock { $0.record(facts) } }
 
+    /// All is known of a file that was just made.
+    func begin(_ file: FileID) { known.withLock { $0.begin(file) } }
+
     /// Loads facts that a plan has missed. The catalog is read without any lock.
     ///
     /// - Parameter log: the catalog, with all published facts that were recorded by now.
@@ -22,6 +25,13 @@ final class FactMemory: Sendable {
             known.withLock { $0.insert(loaded, for: missing) }
         }
     }
+
+    /// How many facts there are.
+    var count: Int { known.withLock { $0.rows.count + $0.versions.count } }
+
+    /// Lets facts go that the catalog has. A plan that is being made may miss them then, and is made anew.
+    /// - Parameter open: the files that programs have open.
+    func trim(now: Timestamp, open: Set<FileID>) { known.withLock { $0 = $0.trimmed(now: now, open: open) } }
 
     fileprivate func ask<Value: Sendable>(
         _ question: @Sendable (KnownFacts) -> KnownFacts.Answer<Value>
@@ -81,6 +91,7 @@ final class PlanLog: FactLog {
     func namesOfFiles(from file: FileID) -> [NameRow] { ask([]) { $0.namesOfFiles(from: file) } }
     func lastRow(of file: FileID) -> NameRow? { ask(nil) { $0.lastRow(of: file) } }
     func versions(in content: Content) -> [VersionRow] { ask([]) { $0.versions(in: content) } }
+    func lastContent(of file: FileID) -> Content? { ask(nil) { $0.lastContent(of: file) } }
 
     func names(of document: DocumentNumber) -> [NameRow] { ask([]) { $0.names(of: document) } }
     func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
@@ -113,7 +124,7 @@ extension Missing {
             .departure(let document), .newestVersion(let document), .versions(let document), .equal(let document, _),
             .rivals(let document):
             document.number >= next
-        case .place, .lastRowOfFile, .namesOfFile, .namesFromFile, .content: false
+        case .place, .lastRowOfFile, .namesOfFile, .namesFromFile, .content, .lastContent: false
         }
     }
 }

@@ -57,7 +57,29 @@ extension KnownFacts {
 
     func namesOfFiles(from file: FileID) -> Answer<[NameRow]> {
         guard let known = namesFrom[file], known.last == lastRow else { return .missing(.namesFromFile(file)) }
-        return .known(known.names.compactMap { rows[$0] })
+        // The catalog does not know those that are not published.
+        var names = known.names
+        for name in unpublished.sorted() where rows[name]?.isDirectory == false && !names.contains(name) {
+            switch goesBack(name, to: file) {
+            case .known(let goesBack): if goesBack { names.append(name) }
+            case .missing(let missing): return .missing(missing)
+            }
+        }
+        return .known(names.sorted().compactMap { rows[$0] })
+    }
+
+    /// Whether a row goes back, each to the one before, to a row that gave a file a name.
+    private func goesBack(_ number: RowNumber, to file: FileID) -> Answer<Bool> {
+        var next: RowNumber? = number
+        while let number = next {
+            guard let row = rows[number] else {
+                if absent.contains(.row(number)) { break }
+                return .missing(.row(number))
+            }
+            if row.file == file { return .known(true) }
+            next = row.from.flatMap { $0 < number ? $0 : nil }
+        }
+        return .known(false)
     }
 
     func lastRow(of file: FileID) -> Answer<NameRow?> { last(fileRows[file], .lastRowOfFile(file)) { _ in true } }
@@ -65,6 +87,10 @@ extension KnownFacts {
     func versions(in content: Content) -> Answer<[VersionRow]> {
         guard let tail = contents[content], tail.isComplete else { return .missing(.content(content)) }
         return .known(unforgotten(tail.numbers))
+    }
+
+    func lastContent(of file: FileID) -> Answer<Content?> {
+        lastContents[file].map { .known($0) } ?? .missing(.lastContent(file))
     }
 
     // MARK: Documents

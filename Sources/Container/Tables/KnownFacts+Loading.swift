@@ -11,6 +11,7 @@ struct LoadedFacts {
     var departure: NameRow?
     var settled: [VersionNumber] = []
     var purged: [Facts.Purged] = []
+    var lastContent: Content?
     /// All facts about the subject are known from this number on; nil if the question is not about that.
     var since: UInt64?
 
@@ -41,12 +42,15 @@ struct LoadedFacts {
         case .equal(let document, let content): versions = log.versions(of: document, equalTo: content)
         case .rivals(let document): (versions, self.since) = (log.rivals(of: document).filter(isOlder), 0)
         case .content(let content): (versions, self.since) = (log.versions(in: content).filter(isOlder), 0)
+        case .lastContent(let file): lastContent = log.lastContent(of: file)
         case .origin(let version):
             (documents, self.since) = (log.documents(from: version).filter { $0.number < since }, 0)
         }
         settled = versions.map(\.number).filter(log.isSettled)
         purged = ([departure].compactMap(\.self) + rows).filter { $0.file == nil }
             .compactMap { log.purge(of: $0.number) }
+        // Also of a removal that only a memory of before knew.
+        if case .row(let number) = missing, rows.isEmpty { purged += log.purge(of: number).map { [$0] } ?? [] }
     }
 
     private mutating func loadLast(_ row: NameRow?, _ since: UInt64) {
@@ -78,7 +82,7 @@ extension KnownFacts {
             return known.since
         }
         switch missing {
-        case .row, .version, .namesFromFile, .equal: return next
+        case .row, .version, .namesFromFile, .equal, .lastContent: return next
         case .place(let place): return since(&places[place])
         case .lastRowOfFile(let file), .namesOfFile(let file): return since(&fileRows[file])
         case .successors(let row): return since(&successors[row])
@@ -117,6 +121,7 @@ extension KnownFacts {
         case .content(let content): Self.extend(&contents[content], numbers, loaded.since)
         case .origin(let version): Self.extend(&origins[version], loaded.documents, loaded.since)
         case .equal: equals[missing] = numbers
+        case .lastContent(let file): lastContents[file] = .some(later(loaded.lastContent, notedContents[file]))
         case .namesOfFile(let file): fileNames[file] = living(names + (fileRows[file]?.numbers ?? []))
         case .namesOfDocument(let document):
             documentNames[document] = living(names + (documentRows[document]?.numbers ?? []))

@@ -36,6 +36,9 @@ struct KnownFacts: Sendable {
     var documentVersions: [DocumentNumber: Tail<VersionNumber>] = [:]
     var rivals: [DocumentNumber: Tail<VersionNumber>] = [:]
     var contents: [Content: Tail<VersionNumber>] = [:]
+    /// The last contents of files: all that matters, and what was recorded since the memory began.
+    var lastContents: [FileID: Content?] = [:]
+    var notedContents: [FileID: Content] = [:]
     var successors: [RowNumber: Tail<RowNumber>] = [:]
     var origins: [VersionNumber: Tail<DocumentNumber>] = [:]
     /// The names that documents and files have, where all are known.
@@ -47,6 +50,8 @@ struct KnownFacts: Sendable {
     /// Names of files that go back to one, and the last row then: a later row makes them void.
     var namesFrom: [FileID: (names: [RowNumber], last: RowNumber?)] = [:]
     var lastRow: RowNumber?
+    /// The names that only this memory has, as long as they are there.
+    var unpublished: Set<RowNumber> = []
     /// Questions to which the catalog has no answer.
     var absent: Set<Missing> = []
 
@@ -67,7 +72,9 @@ struct KnownFacts: Sendable {
         case .amend(let version): amend(version)
         case .settle(let version): settled.insert(version)
         case .forget(let version): versions[version]?.isForgotten = true
-        case .publish(let row): rows[row]?.maker = nil
+        case .publish(let row):
+            rows[row]?.maker = nil
+            unpublished.remove(row)
         case .purge(let row): purged[row] = Facts.Purged(removal: row, last: lastNumber)
         }
     }
@@ -84,6 +91,7 @@ struct KnownFacts: Sendable {
         if let origin = row.origin { origins[origin, default: Tail(since: number.number)].insert(row.document) }
         guard let file = row.file else { return }
         if row.document.number == number.number { begin(row.document) }
+        if row.maker != nil { unpublished.insert(number) }
         fileRows[file, default: Tail(since: number.number)].insert(number)
         documentRows[row.document, default: Tail(since: number.number)].insert(number)
         documentNames[row.document]?.append(number)
@@ -99,6 +107,7 @@ struct KnownFacts: Sendable {
             if tail?.isComplete != true { (documentNames, fileNames, departures) = ([:], [:], [:]) }
             return
         }
+        unpublished.remove(last)
         guard let former = rows[last], let file = former.file else { return }
         documentNames[former.document]?.removeAll { $0 == last }
         fileNames[file]?.removeAll { $0 == last }
@@ -120,6 +129,7 @@ struct KnownFacts: Sendable {
         lastNumber = max(lastNumber, number.number)
         origins[number] = Tail(since: 0)
         contents[version.content, default: Tail(since: number.number)].insert(number)
+        noteLast(version.content)
         guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
         documentVersions[document, default: Tail(since: number.number)].insert(number)
         addRival(version, of: document)
@@ -142,8 +152,27 @@ struct KnownFacts: Sendable {
         versions[version.number] = version
         versions[version.number]?.isForgotten = isForgotten
         contents[version.content, default: Tail(since: lastNumber + 1)].insert(version.number)
+        noteLast(version.content)
         guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
         addRival(version, of: document)
+    }
+
+    /// All is known of a file that was just made.
+    mutating func begin(_ file: FileID) {
+        fileRows[file] = Tail(since: 0)
+        fileNames[file] = []
+        lastContents[file] = .some(nil)
+    }
+
+    private mutating func noteLast(_ content: Content) {
+        let last = notedContents[content.file].map { $0.generation > content.generation ? $0 : content } ?? content
+        notedContents[content.file] = last
+        if let known = lastContents[content.file] { lastContents[content.file] = .some(later(known, last)) }
+    }
+
+    func later(_ one: Content?, _ other: Content?) -> Content? {
+        guard let one, let other else { return one ?? other }
+        return one.generation > other.generation ? one : other
     }
 
     private mutating func addRival(_ version: VersionRow, of document: DocumentNumber) {

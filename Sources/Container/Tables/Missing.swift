@@ -21,5 +21,6 @@ enum Missing: Hashable, Sendable {
     case equal(DocumentNumber, Fingerprint)
     case rivals(DocumentNumber)
     case content(Content)
+    case lastContent(FileID)
     case origin(VersionNumber)
 }

@@ -36,6 +36,8 @@ public protocol FactLog: AnyObject, Sendable {
     func lastRow(of file: FileID) -> NameRow?
     /// The versions in a content, oldest first.
     func versions(in content: Content) -> [VersionRow]
+    /// The last of a file's contents that a version was in, also a forgotten one. Generations only grow.
+    func lastContent(of file: FileID) -> Content?
 
     // MARK: Documents
 

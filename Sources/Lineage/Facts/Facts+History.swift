@@ -141,6 +141,12 @@ extension Facts {
         return recorded.filter { !$0.isForgotten && $0.content == content } + added
     }
 
+    /// The last of a file's contents that a version was in, also a forgotten one.
+    public func lastContent(of file: FileID) -> Content? {
+        let added = versions.filter { $0.content.file == file }.map(\.content)
+        return (added + (log?.log.lastContent(of: file).map { [$0] } ?? [])).max { $0.generation < $1.generation }
+    }
+
     /// How many versions are in a content.
     public func countOfVersions(in content: Content) -> Int {
         var count = 0

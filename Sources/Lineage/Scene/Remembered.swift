@@ -14,7 +14,7 @@ public struct Remembered: Sendable {
     /// In the order of their numbers.
     private var handlesOf: [FileID: [HandleNumber]] = [:]
     /// The open files, by the documents of which they have or had a name; and the same the other way round.
-    private var openFiles: [DocumentNumber: [FileID]] = [:]
+    private var filesOf: [DocumentNumber: [FileID]] = [:]
     private var documentsOf: [FileID: [DocumentNumber]] = [:]
     private var holders: [VersionNumber: [FileID]] = [:]
     private var savers: [VersionNumber: [HandleNumber]] = [:]
@@ -34,6 +34,9 @@ public struct Remembered: Sendable {
     /// The handles of a file, in the order in which they were opened.
     public func handles(of file: FileID) -> [Handle] { (handlesOf[file] ?? []).compactMap { handles[$0] } }
 
+    /// The files that have handles.
+    public var openFiles: Set<FileID> { Set(handlesOf.keys) }
+
     /// Everything, in an order that does not depend on the run.
     public var whole: Memory {
         var memory = Memory()
@@ -41,6 +44,16 @@ public struct Remembered: Sendable {
         memory.handles = handles.values.sorted { $0.number < $1.number }
         memory.observations = observations.values.flatMap(\.self).sorted { $0.order < $1.order }.map(\.observation)
         return memory
+    }
+
+    /// Forgets files that no program has open and that are as they were recorded: facts tell what such a file holds.
+    /// Of the observations, those stay that are not older than a time.
+    public mutating func forgetIdle(seenBefore time: Timestamp) {
+        for file in files.values where handlesOf[file.id] == nil && !file.isChanged { setFile(file.id, nil) }
+        for (home, seen) in observations {
+            let recent = seen.filter { $0.observation.time >= time }
+            observations[home] = recent.isEmpty ? nil : recent
+        }
     }
 
     // MARK: Scenes
@@ -57,7 +70,7 @@ public struct Remembered: Sendable {
     public func part(about asked: Asked, in facts: Facts) -> Part {
         var wanted = asked.files
         for document in asked.documents {
-            wanted += facts.names(of: document).compactMap(\.file) + (openFiles[document] ?? [])
+            wanted += facts.names(of: document).compactMap(\.file) + (filesOf[document] ?? [])
         }
         for version in asked.versions {
             wanted += (holders[version] ?? []) + (savers[version] ?? []).compactMap { handles[$0]?.file }
@@ -166,11 +179,11 @@ public struct Remembered: Sendable {
     private mutating func bind(_ file: FileID, to document: DocumentNumber) {
         guard !(documentsOf[file]?.contains(document) ?? false) else { return }
         documentsOf[file, default: []].append(document)
-        openFiles[document, default: []].append(file)
+        filesOf[document, default: []].append(file)
     }
 
     private mutating func unbind(_ file: FileID) {
-        for document in documentsOf.removeValue(forKey: file) ?? [] { openFiles.remove(file, of: document) }
+        for document in documentsOf.removeValue(forKey: file) ?? [] { filesOf.remove(file, of: document) }
     }
 }
 

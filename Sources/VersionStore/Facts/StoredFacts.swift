@@ -120,6 +120,15 @@ final class StoredFacts: FactLog {
         }
     }
 
+    func lastContent(of file: FileID) -> Content? {
+        read(nil) { database in
+            try SQLStatement(
+                database, "SELECT generation FROM version WHERE file = ? ORDER BY generation DESC LIMIT 1",
+                .number(file.number)
+            ).first { Content(file: file, generation: $0.number(0)) }
+        }
+    }
+
     // MARK: Documents
 
     /// The last row of a document at each of its places.

@@ -24,6 +24,24 @@ import VersionModel
         }
     }
 
+    @Test("It does the same when it has forgotten all that can be recalled")
+    func forgetting() throws {
+        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? .random(in: 0...UInt64(UInt32.max))
+        print("the engine that forgets: VERSIONSFS_SEED=\(seed)")
+        for round in 0..<UInt64(Workplace.count(400)) {
+            // What only memory has cannot be recalled.
+            let performed = RandomWalk.performed(seed: seed &+ round, length: 40, isPublic: true)
+            var dice = SeededGenerator(seed: seed &+ round)
+            let problem = try withDirectory { root in
+                try RealWorld(root).follow(performed) { _ in Int.random(in: 0..<3, using: &dice) == 0 }
+            }
+            guard let problem else { continue }
+            Issue.record("seed \(seed &+ round): \(problem)")
+            break
+        }
+    }
+
     private func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
         let path = "/dev/shm/vfs-engine.\(getpid()).\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -88,7 +88,7 @@ private final class Crowd: Sendable {
             default: try save(engine, actor, one, "\(thread).\(step)", &dice)
             }
         } catch {
-            let expected: [Errno] = [.noSuchFileOrDirectory, .fileExists]
+            let expected: [Errno] = [.noSuchFileOrDirectory, .fileExists, Errno(rawValue: ESTALE)]
             if !expected.contains(error) { state.withLock { $0.failures.append("\(error)") } }
         }
     }
@@ -132,12 +132,11 @@ private final class Crowd: Sendable {
         } catch {
             guard error == .fileExists else { throw error }
             let open = Event.open(actor, place, handle, .replace, isUnseen: Bool.random(using: &dice))
-            let plan = try engine.perform(open) { () throws(Errno) in
-                let opened = try self.open(FileID((try Backing.stat(path: path(place), in: AT_FDCWD)).key.inode))
+            file = FileID((try Backing.stat(path: path(place), in: AT_FDCWD)).key.inode)
+            let opened = try self.open(file)
+            try engine.perform(open, [FileAtPlace(place: place, file: file)]) { () throws(Errno) in
                 try Backing.check { ftruncate(opened.raw, 0) }
             }
-            guard let named = plan.memory[handle]?.file else { return }
-            file = named
         }
         var bytes = Array(text.utf8)
         try engine.perform(.write(handle)) { () throws(Errno) in
