@@ -18,7 +18,7 @@ struct FactTablesTests {
 
         init() throws {
             queue = try DatabaseQueue()
-            try queue.write { try $0.execute(sql: FactTables.schema) }
+            try queue.write { try $0.execute(sql: FactSchema.text) }
         }
 
         func access<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
@@ -44,7 +44,7 @@ struct FactTablesTests {
             let stored = StoredFacts(tables)
             var told: [Fact] = []
             for (index, transaction) in transactions.enumerated() {
-                try tables.access { try FactTables.record(transaction.told, $0) }
+                try tables.access { try FactTables.record(transaction.told, FactDetails(), .plainly, $0) }
                 told += transaction.told
                 guard index % 10 == 9 || index == transactions.count - 1 else { continue }
                 let problems = ListedFacts(recorded: told).differences(from: Asked(facts: stored))

@@ -8,14 +8,16 @@ import VersionModel
 extension FactTables {
     private static let nameColumns = "seq, place, file, item, how, other, time, actor, flags, origin"
     private static let versionColumns = """
-        seq, row, file, generation, saved, size, high, low, time, modified, author, base, first, second, loser, flags
+        seq, ifnull(row, item), file, generation, saved, size, high, low, time, modified, author,
+        nullif(ifnull(base, first), 0), first, second, loser, flags
         """
 
     static func lastNumber(_ database: Database) throws -> UInt64 {
         try SQLStatement(
             database,
             """
-            SELECT max(ifnull((SELECT max(seq) FROM name), 0), ifnull((SELECT max(seq) FROM version), 0))
+            SELECT max(ifnull((SELECT max(seq) FROM name), 0), ifnull((SELECT max(seq) FROM version), 0),
+                ifnull((SELECT max(seq) FROM event), 0))
             """
         ).first { $0.number(0) } ?? 0
     }
@@ -82,8 +84,8 @@ extension FactTables {
             number: VersionNumber(row.number(0)), time: Timestamp(nanoseconds: row.integer(8)),
             row: RowNumber(row.number(1)), content: Content(file: file, generation: row.number(3)),
             fingerprint: Fingerprint(size: row.number(5), high: row.number(6), low: row.number(7)),
-            file: row.optional(4).map { FileID($0) } ?? file, modified: Timestamp(nanoseconds: row.integer(9)),
-            author: try actor(row, 10))
+            file: row.optional(4).map { FileID($0) } ?? file,
+            modified: Timestamp(nanoseconds: row.integer(8) &+ row.integer(9)), author: try actor(row, 10))
         version.base = row.optional(11).map { VersionNumber($0) }
         version.parents = Parents(
             row.optional(12).map { VersionNumber($0) }, row.optional(13).map { VersionNumber($0) })

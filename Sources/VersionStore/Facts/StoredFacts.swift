@@ -214,7 +214,8 @@ final class StoredFacts: FactLog {
     func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool {
         read(false) { database in
             try !FactTables.versions(
-                database, "item = ? AND seq > ? AND row > ? AND flags & \(FactTables.VersionFlag.isAtHome)",
+                database,
+                "item = ? AND seq > ? AND ifnull(row, item) > ? AND flags & \(FactTables.VersionFlag.isAtHome)",
                 .number(document.number), .bound(row.number), .bound(row.number), order: "seq LIMIT 1"
             ).isEmpty
         }
