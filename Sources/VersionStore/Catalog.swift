@@ -7,8 +7,9 @@ import VersionModel
 
 /// The database. GRDB's queue serializes all access. One connection serves readers and the writer, so that readers see
 /// staged changes before their commit.
-final class Catalog: Sendable {
-    typealias Calls = ArraySlice<[VersionStore.Mutation]>
+final class Catalog: CommitTarget {
+    typealias Call = [VersionStore.Mutation]
+    typealias Calls = ArraySlice<Call>
     typealias Row = (sequence: UInt64, change: Change)
     /// The number of rows in the change feed.
     static let feedLength: Int64 = 100_000
@@ -117,8 +118,16 @@ final class Catalog: Sendable {
 
     // MARK: Writing
 
-    /// Applies calls in an open transaction, without a commit: readers see them. After an error nothing staged is left.
-    func stage(_ calls: Calls) throws -> [Row] { try access { try stage(calls, in: $0) } }
+    func stage(_ calls: Calls, applied: UInt64) throws -> [Row] {
+        try access { try stage(calls + [[Self.noting(applied)]], in: $0) }
+    }
+
+    /// Belongs to the transaction of the calls that it counts.
+    private static func noting(_ applied: UInt64) -> VersionStore.Mutation {
+        var writer = ByteWriter(capacity: 8)
+        writer.fixed(applied)
+        return .setting(key: RedoLog.appliedKey, value: writer.bytes)
+    }
 
     private func stage(_ calls: Calls, in database: Database) throws -> [Row] {
         do {
@@ -134,7 +143,6 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Commits the staged calls. After an error nothing staged is left.
     func commitStaged() throws { try access { try commitStaged(in: $0) } }
 
     private func commitStaged(in database: Database) throws {
@@ -147,15 +155,11 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Commits the staged calls, or stages them again before a reader looks: it has seen them.
-    ///
-    /// - Parameter calls: all that are staged.
-    /// - Returns: nil after the commit; else its failure, and the rows of the calls if they could be staged.
-    func commitOrStage(_ calls: Calls) -> (failure: any Error, rows: [Row]?)? {
+    func commitOrStage(_ calls: Calls, applied: UInt64) -> (failure: any Error, told: [Row]?)? {
         do {
             return try access { database in
                 do { try commitStaged(in: database) } catch {
-                    return (Self.failure(error), try? stage(calls, in: database))
+                    return (Self.failure(error), try? stage(calls + [[Self.noting(applied)]], in: database))
                 }
                 return nil
             }
@@ -170,7 +174,7 @@ final class Catalog: Sendable {
 
     /// Applies mutations and commits them at once; for recovery, before there is a writer.
     func applyNow(_ mutations: [VersionStore.Mutation]) throws {
-        _ = try stage([mutations])
+        _ = try access { try stage([mutations], in: $0) }
         try commitStaged()
     }
 
@@ -217,7 +221,6 @@ final class Catalog: Sendable {
         }
     }
 
-    /// Writes the log into the database, which synchronizes both.
     func makeDurable() {
         settling.withLock(\.self)?.settle()
         try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }

@@ -17,21 +17,21 @@ extension CommitQueue {
             pthread_cond_broadcast(progress)
         }
         // The failed commit has rolled back.
-        var staged: [Catalog.Row]?
+        var staged: [Target.Told]?
         while true {
-            staged = staged ?? (try? catalog.stage(calls[...]))
+            staged = staged ?? (try? catalog.stage(calls[...], applied: taken))
             seen = show(calls.count, seen, isStaged: staged != nil)
             refuseIfHopeless(failure, since: begun)
             let deadline = MonotonicTime.now() + pause
             while let more = moreWork(until: deadline) {
-                guard var rows = staged else {
+                guard var told = staged else {
                     calls += more
                     continue
                 }
                 // A failure here rolls everything back; the next round stages it again.
-                if let added = try? catalog.stage(more) {
-                    rows += added
-                    staged = rows
+                if let added = try? catalog.stage(more, applied: taken) {
+                    told += added
+                    staged = told
                 } else {
                     staged = nil
                 }
@@ -42,12 +42,12 @@ extension CommitQueue {
             // Reserved for the labels of removed files; used last, before changes are refused and at the end.
             let isLast = locked { isStopping || backlog >= Self.backlogLimit / 2 }
             if isLast, ballast?.release() == true, staged == nil {
-                staged = try? catalog.stage(calls[...])
+                staged = try? catalog.stage(calls[...], applied: taken)
             }
-            if let rows = staged {
-                guard let failed = catalog.commitOrStage(calls[...]) else {
+            if let told = staged {
+                guard let failed = catalog.commitOrStage(calls[...], applied: taken) else {
                     logger.notice("the catalog can be written again", metadata: ["transactions": "\(calls.count)"])
-                    return finished(calls[...], rows, seen: seen)
+                    return finished(calls[...], told, seen: seen)
                 }
                 (failure, staged) = failed
             }
@@ -71,7 +71,7 @@ extension CommitQueue {
     /// The calls that came while the disk was full; nil when it is time for another try, or for the end.
     func moreWork(until deadline: Int) -> Calls? {
         if taking.isEmpty {
-            let taken: [[VersionStore.Mutation]]? = locked {
+            let taken: [Call]? = locked {
                 while pending.isEmpty {
                     let rest = deadline - MonotonicTime.now()
                     if isStopping || rest <= 0 { return nil }

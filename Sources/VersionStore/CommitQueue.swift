@@ -7,27 +7,48 @@ import Synchronization
 import SystemPackage
 import VersionModel
 
+/// A catalog that transactions are written to.
+protocol CommitTarget: Sendable {
+    associatedtype Call: RedoCall
+    /// What listeners hear of the calls, once they are committed.
+    associatedtype Told: Sendable
+
+    /// Applies calls in an open transaction, without a commit: readers see them. After an error nothing staged is left.
+    /// - Parameter applied: the number of the last call, which is recorded with them.
+    func stage(_ calls: ArraySlice<Call>, applied: UInt64) throws -> [Told]
+    /// Commits the staged calls. After an error nothing staged is left.
+    func commitStaged() throws
+    /// Commits the staged calls, or stages them again before a reader looks: it has seen them.
+    ///
+    /// - Parameter calls: all that are staged.
+    /// - Returns: nil after the commit; else its failure, and what is told of the calls if they could be staged.
+    func commitOrStage(_ calls: ArraySlice<Call>, applied: UInt64) -> (failure: any Error, told: [Told]?)?
+    /// Writes the database's log into the database, which synchronizes both.
+    func makeDurable()
+    /// Called between transactions, with the number of rows of the last one.
+    func settleLog(_ rows: Int)
+}
+
 /// The queue and its thread. A commit costs one append. The thread gathers for 100 ms, so that a busy file system needs
 /// few transactions; a reader's flush ends that early. If the disk is full or fails, no call is dropped: uncommitted
 /// calls stay staged (readers see them), and the commit is repeated with growing pauses.
-final class CommitQueue: @unchecked Sendable {
+final class CommitQueue<Target: CommitTarget>: @unchecked Sendable {
     // Sendable because `mutex` guards every variable. A pthread mutex, because Synchronization's has no condition
     // variable. No other lock is taken under it.
-    typealias Calls = ArraySlice<[VersionStore.Mutation]>
+    typealias Call = Target.Call
+    typealias Calls = ArraySlice<Call>
 
     /// The number of waiting rows at which a commit blocks.
-    static let backlogLimit = 50_000
+    static var backlogLimit: Int { 50_000 }
     /// The approximate number of rows of one transaction.
-    static let batchLimit = 4_000
-    /// The number of last calls that are searched for the row of a mark.
-    private static let recentCalls = 8
+    static var batchLimit: Int { 4_000 }
     /// SQLITE_FULL
-    static let fullCode: Int32 = 13
-    private static let gatheringNanoseconds = 100_000_000
-    static let firstPauseNanoseconds = 100_000_000
-    static let longestPauseNanoseconds = 10_000_000_000
+    static var fullCode: Int32 { 13 }
+    private static var gatheringNanoseconds: Int { 100_000_000 }
+    static var firstPauseNanoseconds: Int { 100_000_000 }
+    static var longestPauseNanoseconds: Int { 10_000_000_000 }
     /// The time after which changes are refused, if the catalog fails for another reason than a full disk.
-    static let patienceNanoseconds = 2_000_000_000
+    static var patienceNanoseconds: Int { 2_000_000_000 }
 
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// Signaled for the writer: there is work, or a hurry, or the end.
@@ -36,13 +57,13 @@ final class CommitQueue: @unchecked Sendable {
     let progress = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     /// Calls that the writer has not taken.
-    var pending: [[VersionStore.Mutation]] = []
+    var pending: [Call] = []
     /// Calls that the writer has taken and puts into transactions one batch at a time; used by its thread alone.
     var taking: Calls = []
     /// The rows of `pending` and of taken, uncommitted calls.
     var backlog = 0
     /// Counts of calls: submitted, visible to readers, committed.
-    private var submitted: UInt64 = 0
+    fileprivate var submitted: UInt64 = 0
     var visible: UInt64 = 0
     var isWriterWaiting = false
     private var isHurried = false
@@ -51,20 +72,20 @@ final class CommitQueue: @unchecked Sendable {
     private var hasStopped = false
     private var thread: pthread_t?
 
-    let catalog: Catalog
+    let catalog: Target
     let logger: Logger
-    private let publish: @Sendable ([Catalog.Row]) -> Void
+    private let publish: @Sendable ([Target.Told]) -> Void
     /// Room for the last rows: until then they wait in memory and in the redo log.
     let ballast: Ballast?
 
     /// Guarded by `mutex`; nil if it cannot be written. Without it a kill loses the uncommitted calls.
-    private let redo: RedoLog?
+    private let redo: RedoFile<Call>?
     /// The number of the last call that the writer has taken; used by its thread alone.
-    private var taken: UInt64
+    var taken: UInt64
 
     init(
-        catalog: Catalog, redo: RedoLog?, applied: UInt64, logger: Logger, ballast: Ballast? = nil,
-        publish: @escaping @Sendable ([Catalog.Row]) -> Void
+        catalog: Target, redo: RedoFile<Call>?, applied: UInt64, logger: Logger, ballast: Ballast? = nil,
+        publish: @escaping @Sendable ([Target.Told]) -> Void
     ) {
         self.catalog = catalog
         self.redo = redo
@@ -91,14 +112,14 @@ final class CommitQueue: @unchecked Sendable {
 
     /// Starts the writer. It keeps the queue alive until ``stop()``.
     func start() {
-        let context = Unmanaged.passRetained(self)
+        let context = Unmanaged.passRetained(ThreadBody { self.run() })
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
             { context in
                 guard let context else { return nil }
                 // Released here: pthread_create gave it the reference taken above.
-                Unmanaged<CommitQueue>.fromOpaque(context).takeRetainedValue().run()
+                Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             }, context.toOpaque())
         guard code == 0 else {
@@ -110,9 +131,9 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     /// Queues one transaction. Blocks only while the backlog is full.
-    func commit(_ call: [VersionStore.Mutation]) {
-        guard !call.isEmpty else { return }
-        let record = RedoLog.encode(call)
+    func commit(_ call: Call) {
+        guard call.countOfRows > 0 else { return }
+        let record = RedoFile<Call>.encode(call)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         // While the catalog cannot be written, this wait would hold locks: ``isRefusing`` prevents that.
@@ -121,35 +142,14 @@ final class CommitQueue: @unchecked Sendable {
         }
         guard !isStopping else { return logger.error("a change came after the catalog was closed") }
         pending.append(call)
-        backlog += call.count
+        backlog += call.countOfRows
         submitted += 1
         try? redo?.append(record, number: submitted)
         wakeWriter()
     }
 
-    /// Queues flags of a version without a record of their own: every opening can find them out again. Usually the
-    /// version is not written yet, and takes them along.
-    func mark(_ version: VersionID, _ flags: Version.Flags) {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        guard !isStopping else { return }
-        for call in pending.indices.suffix(Self.recentCalls).reversed() {
-            for row in pending[call].indices {
-                guard case .version(var value) = pending[call][row], value.id == version, value.kind == .current
-                else { continue }
-                value.flags.formUnion(flags)
-                pending[call][row] = .version(value)
-                return
-            }
-        }
-        pending.append([.flags(version, flags)])
-        backlog += 1
-        submitted += 1
-        wakeWriter()
-    }
-
     /// Called with `mutex` held.
-    private func wakeWriter() {
+    fileprivate func wakeWriter() {
         guard isWriterWaiting else { return }
         isWriterWaiting = false
         pthread_cond_signal(work)
@@ -224,7 +224,7 @@ final class CommitQueue: @unchecked Sendable {
     /// The next calls to write, about one batch; nil at the end.
     private func next() -> Calls? {
         if taking.isEmpty {
-            let taken: [[VersionStore.Mutation]]? = locked {
+            let taken: [Call]? = locked {
                 while pending.isEmpty {
                     if isStopping { return nil }
                     isWriterWaiting = true
@@ -241,7 +241,7 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     /// Called with `mutex` held, very briefly, because every save waits for it meanwhile.
-    func takeAll() -> [[VersionStore.Mutation]] {
+    func takeAll() -> [Call] {
         defer {
             pending = []
             isHurried = false
@@ -253,7 +253,7 @@ final class CommitQueue: @unchecked Sendable {
     func take() -> Calls {
         var (rows, count) = (0, 0)
         while count < taking.count, rows < Self.batchLimit {
-            rows += taking[taking.startIndex + count].count
+            rows += taking[taking.startIndex + count].countOfRows
             count += 1
         }
         let batch = taking.prefix(count)
@@ -270,24 +270,17 @@ final class CommitQueue: @unchecked Sendable {
     }
 
     private func put(_ batch: Calls) throws {
-        let rows = try catalog.stage(batch + [[applied]])
+        let told = try catalog.stage(batch, applied: taken)
         makeRoom()
         try catalog.commitStaged()
         trimRedo()
-        catalog.settleLog(batch.reduce(0) { $0 + $1.count })
-        finished(batch, rows)
-    }
-
-    /// Belongs to the transaction of the calls that it counts.
-    private var applied: VersionStore.Mutation {
-        var writer = ByteWriter(capacity: 8)
-        writer.fixed(taken)
-        return .setting(key: RedoLog.appliedKey, value: writer.bytes)
+        catalog.settleLog(batch.reduce(0) { $0 + $1.countOfRows })
+        finished(batch, told)
     }
 
     /// Drops calls from the log that the catalog has durably.
     private func trimRedo() {
-        guard let redo, locked({ redo.length > RedoLog.limit || redo.isBroken }) else { return }
+        guard let redo, locked({ redo.length > RedoFile<Call>.limit || redo.isBroken }) else { return }
         catalog.makeDurable()
         do throws(Errno) {
             let fresh = try redo.fresh()
@@ -311,11 +304,11 @@ final class CommitQueue: @unchecked Sendable {
         if (try? file.makeRoom(range)) != nil { locked { file.hasRoom(range) } }
     }
 
-    func finished(_ batch: Calls, _ rows: [Catalog.Row], seen: Int = 0) {
+    func finished(_ batch: Calls, _ told: [Target.Told], seen: Int = 0) {
         locked { (isUncommitted, isFailing, reason) = (false, false, nil) }
         refuses.store(false, ordering: .relaxed)
-        if !rows.isEmpty { publish(rows) }
-        let count = batch.reduce(0) { $0 + $1.count }
+        if !told.isEmpty { publish(told) }
+        let count = batch.reduce(0) { $0 + $1.countOfRows }
         locked {
             visible += UInt64(batch.count - seen)
             backlog -= count
@@ -326,4 +319,36 @@ final class CommitQueue: @unchecked Sendable {
     func wait(on condition: UnsafeMutablePointer<pthread_cond_t>, _ nanoseconds: Int) {
         MonotonicTime.wait(on: condition, mutex, until: MonotonicTime.now() + nanoseconds)
     }
+}
+
+extension CommitQueue where Target == Catalog {
+    /// The number of last calls that are searched for the row of a mark.
+    private static var recentCalls: Int { 8 }
+
+    /// Queues flags of a version without a record of their own: every opening can find them out again. Usually the
+    /// version is not written yet, and takes them along.
+    func mark(_ version: VersionID, _ flags: Version.Flags) {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        guard !isStopping else { return }
+        for call in pending.indices.suffix(Self.recentCalls).reversed() {
+            for row in pending[call].indices {
+                guard case .version(var value) = pending[call][row], value.id == version, value.kind == .current
+                else { continue }
+                value.flags.formUnion(flags)
+                pending[call][row] = .version(value)
+                return
+            }
+        }
+        pending.append([.flags(version, flags)])
+        backlog += 1
+        submitted += 1
+        wakeWriter()
+    }
+}
+
+/// What a thread does: a function for C cannot be of a generic type.
+private final class ThreadBody {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
 }

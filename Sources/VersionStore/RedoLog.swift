@@ -6,22 +6,52 @@ import Logging
 import SystemPackage
 import VersionModel
 
-/// A file of records, each one call of ``VersionStore/commit(_:)``:
+/// A transaction as a redo log has it.
+protocol RedoCall: Sendable {
+    /// The name of the log's file in the state.
+    static var logName: String { get }
+    /// The number of rows that it changes, about; 0 if it changes nothing.
+    var countOfRows: Int { get }
+
+    func write(to writer: inout ByteWriter)
+    static func read(_ reader: inout ByteReader) throws(CodingError) -> Self
+}
+
+extension Array: RedoCall where Element == VersionStore.Mutation {
+    static var logName: String { "redo" }
+    var countOfRows: Int { count }
+
+    func write(to writer: inout ByteWriter) {
+        writer.count(UInt64(count))
+        for mutation in self { writer.mutation(mutation) }
+    }
+
+    static func read(_ reader: inout ByteReader) throws(CodingError) -> Self {
+        var call: Self = []
+        for _ in 0..<(try reader.count(ofAtLeast: 1)) { call.append(try reader.mutation()) }
+        return call
+    }
+}
+
+/// The log of ``VersionStore``.
+typealias RedoLog = RedoFile<[VersionStore.Mutation]>
+
+/// A file of records, each one transaction, as of ``VersionStore/commit(_:)``:
 ///
 ///     4 bytes      length of what follows, less the checksum
 ///     8 bytes      number of the call; they rise (those that only seal a version have none here)
-///     count n      mutations
-///     4 bytes      checksum of number and mutations
+///     ...          the call: of a version store, count n and the mutations
+///     4 bytes      checksum of number and call
 ///
 /// Zeros follow the last record. Used under the commit queue's lock.
-final class RedoLog {
-    static let name = "redo"
+final class RedoFile<Call: RedoCall> {
+    static var name: String { Call.logName }
     /// The setting with the number of the catalog's last call; written in the same transaction as the call.
-    static let appliedKey = "redo-applied"
+    static var appliedKey: String { "redo-applied" }
     /// At this length, calls that the catalog has are dropped from the log.
-    static let limit = 8 << 20
+    static var limit: Int { 8 << 20 }
     /// An upper bound for all numbers.
-    static let mostNumber: UInt64 = 1 << 62
+    static var mostNumber: UInt64 { 1 << 62 }
 
     private let state: FileDescriptor
     private var file: AppendedFile
@@ -42,11 +72,10 @@ final class RedoLog {
             try System.openRegular(Self.name, in: state, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, mode: 0o600))
     }
 
-    /// The mutations of a record; the rest follows in its turn.
-    static func encode(_ call: [VersionStore.Mutation]) -> ByteWriter {
+    /// The call of a record; the rest follows in its turn.
+    static func encode(_ call: Call) -> ByteWriter {
         var writer = ByteWriter(capacity: 1000)
-        writer.count(UInt64(call.count))
-        for mutation in call { writer.mutation(mutation) }
+        call.write(to: &writer)
         return writer
     }
 
@@ -87,7 +116,7 @@ final class RedoLog {
         return UInt32(truncatingIfNeeded: sum ^ sum >> 32)
     }
 
-    private static let successor = name + ".new"
+    private static var successor: String { name + ".new" }
 
     /// A file for a new log, made without the lock.
     func fresh() throws(Errno) -> AppendedFile {
@@ -102,7 +131,7 @@ final class RedoLog {
 
     /// Drops all calls except these.
     func restart(
-        in new: AppendedFile, with calls: ArraySlice<[VersionStore.Mutation]>, from number: UInt64
+        in new: AppendedFile, with calls: ArraySlice<Call>, from number: UInt64
     ) throws(Errno) {
         for (index, call) in calls.enumerated() {
             try Self.append(Self.encode(call), number: number + UInt64(index), to: new)
@@ -115,9 +144,9 @@ final class RedoLog {
     /// record.
     static func calls(
         in state: FileDescriptor, after applied: UInt64
-    ) -> (calls: [[VersionStore.Mutation]], last: UInt64) {
+    ) -> (calls: [Call], last: UInt64) {
         guard let bytes = try? System.contents(of: name, in: state, limit: 1 << 30) else { return ([], applied) }
-        var (calls, last): ([[VersionStore.Mutation]], UInt64) = ([], applied)
+        var (calls, last): ([Call], UInt64) = ([], applied)
         var position = 0
         while let (number, call, next) = try? record(bytes, at: position) {
             // No daemon reaches higher numbers.
@@ -133,7 +162,7 @@ final class RedoLog {
 
     private static func record(
         _ bytes: [UInt8], at position: Int
-    ) throws -> (number: UInt64, call: [VersionStore.Mutation], next: Int) {
+    ) throws -> (number: UInt64, call: Call, next: Int) {
         var reader = ByteReader(bytes, from: position)
         let length = Int(try reader.fixed32())
         let start = reader.position
@@ -142,8 +171,6 @@ final class RedoLog {
         let number = try reader.fixed64()
         let sum = bytes[(start + 8)..<(start + length)].withUnsafeBytes { checksum($0, number: number) }
         guard try tail.fixed32() == sum else { throw CodingError() }
-        var call: [VersionStore.Mutation] = []
-        for _ in 0..<(try reader.count(ofAtLeast: 1)) { call.append(try reader.mutation()) }
-        return (number, call, start + length + 4)
+        return (number, try Call.read(&reader), start + length + 4)
     }
 }

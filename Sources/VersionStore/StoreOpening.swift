@@ -129,9 +129,7 @@ struct StoreOpening {
     private func redo() throws {
         let (calls, last) = RedoLog.calls(in: directory.state, after: number(RedoLog.appliedKey))
         guard !calls.isEmpty else { return }
-        var writer = ByteWriter(capacity: 8)
-        writer.fixed(last)
-        _ = try catalog.stage((calls + [[.setting(key: RedoLog.appliedKey, value: writer.bytes)]])[...])
+        _ = try catalog.stage(calls[...], applied: last)
         try catalog.commitStaged()
         // Before a new log is started: from then on only the catalog has these calls.
         catalog.makeDurable()

@@ -69,7 +69,7 @@ public final class VersionStore: Sendable {
     let options: Options
     let catalog: Catalog
     private let directory: StateDirectory
-    private let queue: CommitQueue
+    private let queue: CommitQueue<Catalog>
     private let observers: Observers
     private let isClosed = Mutex(false)
     /// When the mount has left its place, in nanoseconds; `max`: it has not, as far as is known.

@@ -112,7 +112,7 @@ struct FullDiskTests {
             VersionStore.Mutation.setting(key: "\($0)", value: [UInt8](repeating: 1, count: 50))
         }
         // Many more rows than may wait; rows of changes under way are taken all the same.
-        for call in 0..<(2 * CommitQueue.backlogLimit / 1000) {
+        for call in 0..<(2 * CommitQueue<Catalog>.backlogLimit / 1000) {
             if call == 3 { #expect(!store.isWritingRefused) }
             store.commit(rows)
         }
@@ -123,5 +123,28 @@ struct FullDiskTests {
         while store.isWritingStuck { store.flush() }
         #expect(!store.isWritingRefused && store.writingFailure == nil)
         #expect(try store.setting("999")?.count == 50)
+    }
+
+    /// A kill after that must not apply them a second time: the feed would tell them twice.
+    @Test func whatWasWrittenAtLastIsNotInTheRedoLogAnyMore() throws {
+        let fixture = try Fixture()
+        let store = try fixture.store()
+        store.flush()
+        let pages = try store.catalog.access { try SQLStatement($0, "PRAGMA page_count").first { $0.integer(0) } } ?? 0
+        try store.catalog.access {
+            _ = try SQLStatement($0, "PRAGMA max_page_count = \(pages)").first { $0.integer(0) }
+        }
+        let (isWritten, observation) = expectation(store, of: .resolved)
+        store.commit(
+            (0..<1000).map { .setting(key: "\($0)", value: [UInt8](repeating: 1, count: 50)) }
+                + [.change(Records.change(.resolved, "x"))])
+        store.flush()
+        #expect(store.isWritingStuck)
+        try store.catalog.access { _ = try SQLStatement($0, "PRAGMA max_page_count = 1000000").first { $0.integer(0) } }
+        isWritten.wait()
+        let applied = try #require(try store.setting(RedoLog.appliedKey))
+        var reader = ByteReader(applied)
+        #expect(RedoLog.calls(in: store.state, after: try reader.fixed64()).calls.isEmpty)
+        observation.cancel()
     }
 }
