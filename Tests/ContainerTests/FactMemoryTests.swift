@@ -12,7 +12,7 @@ import VersionModel
 @Suite("Facts in memory")
 struct FactMemoryTests {
     /// A memory that loads what it misses, as the engine does between two plans.
-    private struct Loading: FactsAsked {
+    struct Loading: FactsAsked {
         let memory: FactMemory
         let catalog: ListedFacts
 

@@ -9,6 +9,9 @@ final class FactMemory: Sendable {
     /// - Parameter last: the largest number that a fact of the catalog has.
     init(after last: UInt64) { known = RankedMutex(KnownFacts(after: last)) }
 
+    /// A memory of its own with the same facts.
+    init(_ other: FactMemory) { known = RankedMutex(other.known.withLock { $0 }) }
+
     /// Adds the facts of a transaction, unpublished names included.
     func record(_ facts: [Fact]) { known.withLock { $0.record(facts) } }
 

@@ -122,11 +122,11 @@ extension KnownFacts {
         case .origin(let version): Self.extend(&origins[version], loaded.documents, loaded.since)
         case .equal: equals[missing] = numbers
         case .lastContent(let file): lastContents[file] = .some(later(loaded.lastContent, notedContents[file]))
-        case .namesOfFile(let file): fileNames[file] = living(names + (fileRows[file]?.numbers ?? []))
+        case .namesOfFile(let file): fileNames[file] = living(names, fileRows[file]?.numbers ?? [])
         case .namesOfDocument(let document):
-            documentNames[document] = living(names + (documentRows[document]?.numbers ?? []))
+            documentNames[document] = living(names, documentRows[document]?.numbers ?? [])
         case .namesFromFile(let file):
-            let all = living(names + (fileRows[file]?.numbers ?? []))
+            let all = living(names, fileRows[file]?.numbers ?? [])
             namesFrom[file] = (all.filter { rows[$0]?.isDirectory == false }, lastRow)
         case .departure(let document): setDeparture(of: document, names, loaded.departure)
         }
@@ -145,11 +145,14 @@ extension KnownFacts {
     }
 
     /// Those of some rows that no later row has replaced, in their order.
-    private func living(_ numbers: [RowNumber]) -> [RowNumber] {
-        Set(numbers).sorted().filter { number in
-            guard let place = rows[number]?.place else { return false }
-            return places[place]?.numbers.last.map { $0 <= number } ?? true
-        }
+    ///
+    /// - Parameters:
+    ///   - stored: rows that no later one of the catalog has replaced.
+    ///   - known: rows in memory. One that was recorded since has a tail of its place.
+    private func living(_ stored: [RowNumber], _ known: [RowNumber]) -> [RowNumber] {
+        func last(_ number: RowNumber) -> RowNumber? { rows[number].flatMap { places[$0.place]?.numbers.last } }
+        let living = stored.filter { number in last(number).map { $0 <= number } ?? true }
+        return Set(living + known.filter { last($0) == $0 }).sorted()
     }
 
     /// A document's last departure: the catalog's, or a later row at one of its places.

@@ -58,6 +58,7 @@ final class RealWorld: Sendable {
             if forgets(index) {
                 engine.scene.forgetIdle(seenBefore: Timestamp(nanoseconds: 0))
                 engine.known.trim(now: step.now, open: engine.scene.openFiles)
+                if let problem = wrongFact(engine) { return "step \(index + 1): \(problem)" }
             }
             if let problem = difference(plan, step) ?? lostVersion(engine) {
                 return "step \(index + 1) of \(performed.count), \(event): \(problem)"
@@ -231,6 +232,13 @@ final class RealWorld: Sendable {
             if lstat(path(name.place), &status) != 0 { return "\(name.place) is not there" }
         }
         return nil
+    }
+
+    /// A question that the engine's facts answer differently than all that was recorded.
+    private func wrongFact(_ engine: Engine) -> String? {
+        let listed = ListedFacts(recorded: state.withLock(\.told))
+        let known = FactMemoryTests.Loading(memory: FactMemory(engine.known), catalog: listed)
+        return listed.differences(from: known).first
     }
 
     /// A version that everyone sees and whose bytes are not where it says. A handle may be amending its own.
