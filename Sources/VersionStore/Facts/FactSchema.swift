@@ -32,6 +32,15 @@
 /// | `version.access` | the value of `system.posix_acl_access` |
 /// | `version.alias` | another identity |
 /// | `label.subject` | the number of the document or the version |
+///
+/// | index | |
+/// |---|---|
+/// | `name_file` | the names of a file; the rows without a file are the departures of all places, in their order |
+/// | `name_gone` | the departures of a place |
+/// | `name_directory` | the directories that a place had |
+/// | `version_item` | the versions of a document that are not forgotten |
+/// | `version_rival` | those of them that have a loser, or are a conflict beside it |
+/// | `version_conflict` | losers and conflicts that are neither settled nor forgotten |
 enum FactSchema {
     static let version: Int64 = 2
 
@@ -52,7 +61,9 @@ enum FactSchema {
             other INTEGER, time INTEGER NOT NULL, actor INTEGER, flags INTEGER NOT NULL, origin INTEGER,
             purged INTEGER, alias BLOB);
         CREATE INDEX name_place ON name (place);
-        CREATE INDEX name_file ON name (file) WHERE file IS NOT NULL;
+        CREATE INDEX name_file ON name (file);
+        CREATE INDEX name_gone ON name (place) WHERE file IS NULL;
+        CREATE INDEX name_directory ON name (place) WHERE file IS NOT NULL AND flags & 2;
         CREATE INDEX name_item ON name (item, place) WHERE file IS NOT NULL;
         CREATE INDEX name_other ON name (other) WHERE file IS NOT NULL AND other IS NOT NULL;
         CREATE INDEX name_origin ON name (origin) WHERE origin IS NOT NULL;
@@ -63,9 +74,11 @@ enum FactSchema {
             low INTEGER NOT NULL, rest BLOB, time INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER,
             author INTEGER, base INTEGER, first INTEGER, second INTEGER, loser INTEGER, flags INTEGER NOT NULL,
             mode INTEGER, owner INTEGER, "group" INTEGER, access BLOB, alias BLOB);
-        CREATE INDEX version_item ON version (item);
+        CREATE INDEX version_item ON version (item) WHERE flags & 16 = 0;
         CREATE INDEX version_content ON version (file, generation);
         CREATE INDEX version_rival ON version (item) WHERE loser IS NOT NULL OR flags & 2;
+        CREATE INDEX version_conflict ON version (item) WHERE flags & 2050 <> 0 AND flags & 48 = 0;
+        CREATE INDEX version_loser ON version (loser) WHERE loser IS NOT NULL;
         CREATE INDEX version_alias ON version (alias) WHERE alias IS NOT NULL;
         CREATE TABLE event (seq INTEGER PRIMARY KEY, record BLOB NOT NULL);
         CREATE TABLE label (subject INTEGER PRIMARY KEY, text TEXT NOT NULL);

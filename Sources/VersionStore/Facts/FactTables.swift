@@ -21,7 +21,7 @@ enum FactTables {
         static let isLate: Int64 = 256
     }
 
-    /// Bits of `version.flags`. The index `version_rival` has the second one in its condition.
+    /// Bits of `version.flags`. The indexes of `version` have some in their conditions.
     enum VersionFlag {
         static let isBeside: Int64 = 1
         static let isConflict: Int64 = 2
@@ -32,11 +32,13 @@ enum FactTables {
         /// As for names.
         static let isFollowed: Int64 = 64
         static let isLate: Int64 = 1024
+        /// Another version has won against it.
+        static let isLoser: Int64 = 2048
         /// The bits of ``VersionMarks``.
         static let marksShift: Int64 = 7
         static let marks: Int64 = 7 << marksShift
         /// What an amendment leaves as it is.
-        static let kept = isForgotten | isSettled | isFollowed | isLate | marks
+        static let kept = isForgotten | isSettled | isFollowed | isLate | isLoser | marks
     }
 
     // MARK: Writing
@@ -68,8 +70,12 @@ enum FactTables {
     ) throws {
         switch fact {
         case .row(let row): try put(row, details.names[row.number], telling, database)
-        case .version(let version): try put(version, details.versions[version.number], telling, database)
-        case .amend(let version): try amend(version, details.versions[version.number], database)
+        case .version(let version):
+            try put(version, details.versions[version.number], telling, database)
+            if let loser = version.loser { try set(VersionFlag.isLoser, of: loser, database) }
+        case .amend(let version):
+            try amend(version, details.versions[version.number], database)
+            if let loser = version.loser { try set(VersionFlag.isLoser, of: loser, database) }
         case .settle(let version): try set(VersionFlag.isSettled, of: version, database)
         case .forget(let version): try set(VersionFlag.isForgotten, of: version, database)
         // The feed tells the rows themselves.

@@ -224,5 +224,5 @@ final class StoredFacts: FactLog {
 
 extension SQLStatement.Value {
     /// A number to compare with: one that is larger than any key is the largest key.
-    fileprivate static func bound(_ value: UInt64) -> Self { .integer(Int64(clamping: value)) }
+    static func bound(_ value: UInt64) -> Self { .integer(Int64(clamping: value)) }
 }

@@ -1,0 +1,105 @@
+// Lists and pages of what facts say, for requests that ask about more than one key.
+
+internal import GRDB
+import Lineage
+import VersionModel
+
+/// Reads the tables of facts for users: the tree at a moment, the deleted list, histories, conflicts, the feed.
+///
+/// SQL finds candidates by an index, and Lineage's rules judge each. Every function is one access to the catalog, which
+/// ends after a page or after ``looks`` rows: nobody waits for a long list.
+public struct FactReader: Sendable {
+    /// The largest number of rows that are examined in one access.
+    static let looks = 4096
+
+    private let catalog: any DatabaseAccess
+
+    init(_ catalog: any DatabaseAccess) { self.catalog = catalog }
+
+    /// One access to the catalog.
+    func look<Answer>(_ body: (Look) throws -> Answer) throws(StoreError) -> Answer {
+        do {
+            return try catalog.access { database in
+                let look = Look(database)
+                let answer = try body(look)
+                if let failure = look.stored.failure { throw failure }
+                return answer
+            }
+        } catch let failure as SQLFailure {
+            throw .catalog(code: failure.code, failure.message)
+        } catch let failure as DatabaseError {
+            throw .catalog(code: failure.extendedResultCode.rawValue, failure.message ?? failure.description)
+        } catch let failure as StoreError {
+            throw failure
+        } catch {
+            throw .catalog(code: 1, "\(error)")
+        }
+    }
+}
+
+/// A part of a list, and where the next one begins.
+public struct FactPage<Element: Sendable, Cursor: Sendable>: Sendable {
+    public var elements: [Element]
+    /// nil at the end.
+    public var next: Cursor?
+}
+
+/// The tables during one access: queries, and Lineage's rules over the same facts.
+struct Look {
+    let database: Database
+    let stored: StoredFacts
+    let facts: Facts
+
+    init(_ database: Database) {
+        self.database = database
+        stored = StoredFacts(Held(database: database))
+        facts = Facts(over: stored)
+    }
+
+    /// A connection that is held already.
+    private struct Held: DatabaseAccess, @unchecked Sendable {
+        // Sendable because a look does not leave its access.
+        let database: Database
+
+        func access<Answer>(_ body: (Database) throws -> Answer) throws -> Answer { try body(database) }
+    }
+
+    func statement(_ sql: String, _ values: SQLStatement.Value...) throws -> SQLStatement {
+        try SQLStatement(database, sql, values)
+    }
+
+    // MARK: Places
+
+    func place(_ number: PlaceNumber) throws -> Place? {
+        try statement("SELECT directory, name FROM place WHERE number = ?", .integer(Int64(number.number))).first(
+            Self.place)
+    }
+
+    func number(of place: Place) throws -> PlaceNumber? {
+        try statement(
+            "SELECT number FROM place WHERE directory = ? AND name = ?", .number(place.directory.number),
+            .blob(place.name.bytes)
+        ).first { row in UInt32(exactly: row.integer(0)).map { PlaceNumber($0) } }
+    }
+
+    /// Begins with the directory and the name.
+    private static func place(_ row: SQLStatement) -> Place? {
+        FileName(bytes: row.blob(1)).map { Place(directory: FileID(row.number(0)), name: $0) }
+    }
+
+    /// The last row of a place until a number.
+    func lastRow(at place: PlaceNumber, until number: UInt64) throws -> NameRow? {
+        try FactTables.names(
+            database, "place = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", .integer(Int64(place.number)),
+            .bound(number)
+        ).first
+    }
+
+    // MARK: Documents
+
+    /// The version that the names of a document showed when a number was the last.
+    func version(of document: DocumentNumber, until number: UInt64 = .max) -> VersionRow? {
+        if let own = stored.newestVersion(of: document, until: number, isShown: true) { return own }
+        return facts.origin(of: document).flatMap { facts[$0] }
+    }
+}
