@@ -74,7 +74,9 @@ extension Engine {
             }
             var now = look.file
             // Of a file that was not remembered, its bytes tell, too.
-            if part.unknown.contains(file.id), let held, now.fingerprint == held { now.isChanged = false }
+            if part.unknown.contains(file.id), !file.isChanged, now.fingerprint == file.fingerprint {
+                now.isChanged = false
+            }
             there.append(now)
             (stamps[file.id], links[file.id]) = (look.stamp, look.links)
         }
@@ -90,14 +92,18 @@ extension Engine {
             id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true)
         file.generation = facts.lastContent(of: id)?.generation ?? facts.lastNumber << Self.generationShift
         file.isKept = parts.contents.contains(file.content)
+        let current = facts.current(of: row.document).flatMap { facts[$0] }
         // A new file holds a version once it is saved. One that comes back, or comes from elsewhere, holds one at once.
-        guard let current = facts.current(of: row.document).flatMap({ facts[$0] }),
-            current.file == id || row.how != .created
-        else { return file }
+        guard current?.file == id || row.how != .created else { return file }
+        file.isChanged = false
+        guard let current else {
+            // A document that was never saved has come back.
+            file.fingerprint = .empty
+            return file
+        }
         file.holds = current.number
         file.fingerprint = current.fingerprint
         file.modified = current.modified
-        file.isChanged = false
         return file
     }
 
