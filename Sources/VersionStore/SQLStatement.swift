@@ -83,6 +83,9 @@ struct SQLStatement {
         }
     }
 
+    /// Ends a walk before its last row.
+    func reset() { sqlite3_reset(pointer) }
+
     /// All rows, each read by `body`; nil results are left out.
     func rows<Result>(_ body: (SQLStatement) throws -> Result?) throws -> [Result] {
         defer { sqlite3_reset(pointer) }

@@ -202,6 +202,9 @@ enum FactTables {
             database, "UPDATE version SET flags = flags | ? WHERE seq = ?", .integer(flag), .number(version.number))
     }
 
+    /// The number of a removal that is shown.
+    static let removed = code(of: .removed).code
+
     /// A number for each way in which a place got a file or lost it, and the row that the file went to.
     private static func code(of how: How) -> (code: Int64, target: RowNumber?) {
         switch how {

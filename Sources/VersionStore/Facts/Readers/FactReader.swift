@@ -7,7 +7,7 @@ import VersionModel
 /// Reads the tables of facts for users: the tree at a moment, the deleted list, histories, conflicts, the feed.
 ///
 /// SQL finds candidates by an index, and Lineage's rules judge each. Every function is one access to the catalog, which
-/// ends after a page or after ``looks`` rows: nobody waits for a long list.
+/// ends after a page or after ``looks`` rows, so that no save waits for a long list.
 public struct FactReader: Sendable {
     /// The largest number of rows that are examined in one access.
     static let looks = 4096

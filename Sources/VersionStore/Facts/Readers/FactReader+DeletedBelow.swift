@@ -1,0 +1,151 @@
+// What was deleted at a path and below it.
+
+internal import GRDB
+import Lineage
+import VersionModel
+
+extension FactReader {
+    /// How many directories are asked one by one. With more, all departures are looked through.
+    static let mostDirectories = 1024
+    /// How many departures of each place are looked at for a page.
+    private static let portion = 256
+
+    /// What was deleted at a path and below it, newest first: what had that path then, and what was deleted from a
+    /// directory that is below the path now.
+    public func deleted(
+        within path: TreePath, before entry: Before? = nil, limit: Int
+    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+        try deleted(within: path, before: entry, limit: limit, Self.mostDirectories)
+    }
+
+    func deleted(
+        within path: TreePath, before entry: Before?, limit: Int, _ mostDirectories: Int
+    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+        guard !path.bytes.isEmpty else { return try deleted(before: entry, limit: limit) }
+        return try look { look in
+            var scope = try DeletedScope(look, path)
+            let end = entry ?? .max
+            var (departures, isEnd): ([NameRow], Bool)
+            if let directories = try scope.directories(atMost: mostDirectories) {
+                (departures, isEnd) = try Self.merged(
+                    try directories.map { try look.departures(in: $0, before: end, limit: Self.portion) }
+                        + scope.places.map { try look.departures(at: $0, before: end, limit: Self.portion) })
+            } else {
+                departures = try look.departures(before: end, limit: Self.looks)
+                isEnd = departures.count < Self.looks
+            }
+            guard let last = departures.last?.number.number else { return FactPage(elements: [], next: nil) }
+            var page = try look.page(of: try departures.filter { try scope.contains($0) }, limit: limit, isEnd: isEnd)
+            // Those that were left out are done, too.
+            if !isEnd, page.elements.count < limit { page.next = last }
+            return page
+        }
+    }
+
+    /// Lists that go back as one, as far as all of them reach.
+    private static func merged(_ lists: [[NameRow]]) -> ([NameRow], isEnd: Bool) {
+        let reach = lists.compactMap { $0.count < portion ? nil : $0.last?.number }.max()
+        var seen: Set<RowNumber> = []
+        let all = lists.joined().filter { row in reach.map { row.number >= $0 } ?? true }
+            .filter { seen.insert($0.number).inserted }
+        return (all.sorted { $0.number > $1.number }, reach == nil)
+    }
+}
+
+/// What was at a path once, or is below it. Used in one access.
+private struct DeletedScope {
+    private let look: Look
+    private let path: TreePath
+    /// All directories that ever had the path.
+    private var tops: [FileID] = []
+    /// The places with the path: one in each directory that ever was the parent.
+    private(set) var places: [PlaceNumber] = []
+    /// The directory that has the path now.
+    private var living: FileID?
+    private var now: Directories
+    private var former: FormerPaths
+
+    init(_ look: Look, _ path: TreePath) throws {
+        (self.look, self.path) = (look, path)
+        (now, former) = (Directories(look, at: .max), FormerPaths(look))
+        tops = [.root]
+        for name in path.names {
+            places = try tops.compactMap { try look.number(of: Place(directory: $0, name: name)) }
+            tops = Array(Set(try places.flatMap { try look.directoriesEver(at: $0) })).sorted()
+        }
+        for top in tops where living == nil {
+            let found = try now.path(of: top)
+            if found.isThere, found.path == path { living = top }
+        }
+    }
+
+    /// The directories that ever were at the path or below it; nil if there are more.
+    func directories(atMost count: Int) throws -> [FileID]? {
+        var (found, next) = (Set(tops), tops)
+        guard found.count <= count else { return nil }
+        while let directory = next.popLast() {
+            for below in try look.directoriesEver(in: directory) where found.insert(below).inserted {
+                guard found.count <= count else { return nil }
+                next.append(below)
+            }
+        }
+        return found.sorted()
+    }
+
+    mutating func contains(_ departure: NameRow) throws -> Bool {
+        guard let place = try look.place(departure.place) else { return false }
+        if let living, try now.isWithin(place.directory, living) { return true }
+        let path = try former.path(of: place.directory, at: departure.number.number)
+        return path.map { $0.appending(place.name).isWithin(self.path) } ?? false
+    }
+}
+
+/// The paths that directories had at many moments. Used in one access.
+struct FormerPaths {
+    private let look: Look
+    private var stays: [FileID: [(number: UInt64, place: Place)]] = [:]
+
+    init(_ look: Look) { self.look = look }
+
+    /// The path that a directory had when a number was the last, or before; nil if it is not known.
+    mutating func path(of directory: FileID, at number: UInt64) throws -> TreePath? {
+        var (names, current): ([FileName], FileID) = ([], directory)
+        while current != .root {
+            let stays = try stays(of: current)
+            guard names.count < Directories.mostAbove,
+                let stay = stays.last(where: { $0.number <= number }) ?? stays.first
+            else { return nil }
+            names.append(stay.place.name)
+            current = stay.place.directory
+        }
+        return TreePath(names: names.reversed())
+    }
+
+    private mutating func stays(of directory: FileID) throws -> [(number: UInt64, place: Place)] {
+        if let known = stays[directory] { return known }
+        let rows = try FactTables.names(look.database, "file = ? ORDER BY seq", .number(directory.number))
+        let found = try rows.compactMap { row in try look.place(row.place).map { (row.number.number, $0) } }
+        stays[directory] = found
+        return found
+    }
+}
+
+extension Look {
+    /// The directories that a place ever had.
+    fileprivate func directoriesEver(at place: PlaceNumber) throws -> [FileID] {
+        try statement(
+            "SELECT DISTINCT file FROM name WHERE place = ? AND file IS NOT NULL AND flags & 2",
+            .integer(Int64(place.number))
+        ).rows { FileID($0.number(0)) }
+    }
+
+    /// The directories that ever were in a directory.
+    fileprivate func directoriesEver(in directory: FileID) throws -> [FileID] {
+        try statement(
+            """
+            SELECT DISTINCT file FROM place CROSS JOIN name ON name.place = place.number
+            WHERE directory = ? AND file IS NOT NULL AND flags & 2
+            """, .number(directory.number)
+        ).rows { FileID($0.number(0)) }
+    }
+}
