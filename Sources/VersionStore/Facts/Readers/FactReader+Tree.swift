@@ -5,14 +5,14 @@ import Lineage
 import VersionModel
 
 /// A name somewhere below a directory.
-public struct TreeEntry: Hashable, Sendable {
+public struct PastTreeEntry: Hashable, Sendable {
     /// From the directory on, the name itself last.
     public var names: [FileName]
     public var name: NameThen
 }
 
 /// Where a walk through a tree goes on: in each directory of the way down, behind a name.
-public struct TreeCursor: Hashable, Sendable {
+public struct PastTreeCursor: Hashable, Sendable {
     struct Step: Hashable, Sendable {
         var directory: FileID
         var last: FileName?
@@ -31,11 +31,11 @@ extension FactReader {
     /// Directories of which no row tells are not entered: nothing in them has a row.
     /// - Parameter cursor: where the page begins; nil: at the start.
     public func tree(
-        below directory: FileID, at number: UInt64? = nil, from cursor: TreeCursor? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<TreeEntry, TreeCursor> {
+        below directory: FileID, at number: UInt64? = nil, from cursor: PastTreeCursor? = nil, limit: Int
+    ) throws(StoreError) -> FactPage<PastTreeEntry, PastTreeCursor> {
         try look { look in
-            var cursor = cursor ?? TreeCursor(directory)
-            var (entries, looked): ([TreeEntry], Int) = ([], 0)
+            var cursor = cursor ?? PastTreeCursor(directory)
+            var (entries, looked): ([PastTreeEntry], Int) = ([], 0)
             while let step = cursor.steps.last {
                 guard entries.count < limit, looked < Self.looks else {
                     return FactPage(elements: entries, next: cursor)
@@ -46,9 +46,9 @@ extension FactReader {
                 for spot in spots where entries.count < limit && !isEntering {
                     cursor.steps[cursor.steps.count - 1].last = spot.name
                     guard let name = try look.name(spot, in: step.directory, at: number) else { continue }
-                    entries.append(TreeEntry(names: cursor.steps.compactMap(\.last), name: name))
+                    entries.append(PastTreeEntry(names: cursor.steps.compactMap(\.last), name: name))
                     if name.row.isDirectory, let file = name.row.file, cursor.steps.count < Directories.mostAbove {
-                        cursor.steps.append(TreeCursor.Step(directory: file, last: nil))
+                        cursor.steps.append(PastTreeCursor.Step(directory: file, last: nil))
                         isEntering = true
                     }
                 }
