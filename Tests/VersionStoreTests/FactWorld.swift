@@ -15,7 +15,8 @@ struct FactWorld: DatabaseAccess {
     /// What listeners were told.
     private(set) var told: [Fact] = []
 
-    var reader: FactReader { FactReader(self) }
+    var reader: FactReader { FactReader(self, epoch: Self.epoch) }
+    static let epoch = ContainerID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
 
     /// - Parameter statement: hears of every statement.
     init(_ statement: (@Sendable (String) -> Void)? = nil) throws {

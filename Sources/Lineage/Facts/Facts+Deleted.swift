@@ -54,7 +54,7 @@ extension Facts {
     }
 
     /// Whether a document is gone for good: it has no name, its last one was removed, and no entry has it any more.
-    func isGone(_ document: DocumentNumber) -> Bool {
+    public func isGone(_ document: DocumentNumber) -> Bool {
         guard !hasName(document), let departure = lastDeparture(of: document), isPurged(departure, of: document) else {
             return false
         }

@@ -49,7 +49,7 @@ struct FactIDs: Sendable {
     ///   - digits: at most 32 of either case.
     ///   - last: the largest number that a fact has.
     ///   - limit: how many are wanted at most.
-    ///   - isFact: whether there is a fact with a number: a crash skips many.
+    ///   - isFact: whether there is a fact with a number: a crash skips many. It is asked about few.
     /// - Returns: nil for other text.
     func numbers(
         startingWith digits: String, through last: UInt64, limit: Int, where isFact: (UInt64) throws -> Bool
@@ -57,25 +57,49 @@ struct FactIDs: Sendable {
         guard let range = IDRange(digits), let least = Identifier<IdentifierOf.Version>(bytes: range.low),
             let largest = Identifier<IdentifierOf.Version>(bytes: range.high)
         else { return nil }
+        // The first digits leave a range of mixed numbers, and so of multiples of the factor.
         let (first, end) = (least.high >> 16, largest.high >> 16)
+        let span = end - first
+        let base = (first ^ low & Self.mask) & ~span
         func isMeant(_ number: UInt64) -> Bool {
-            guard number > 0, number <= last, let id: VersionID = id(number) else { return false }
+            guard let id: VersionID = id(number) else { return false }
             return least <= id && id <= largest
         }
-        // Either few identities begin so, or there are few facts.
-        let isRare = end - first < last
         var found: [UInt64] = []
-        if isRare {
-            for number in (first...end).lazy.map(unmixed).filter(isMeant).sorted() where found.count < limit {
-                if try isFact(number) { found.append(number) }
-            }
-        } else {
-            for number in 0...min(last, Self.mask) where isMeant(number) {
-                if try isFact(number) { found.append(number) }
-                if found.count >= limit { break }
-            }
+        var next: UInt64 = 1
+        while found.count < limit, let number = Self.number(from: next, inRange: base...base + span), number <= last {
+            if isMeant(number), try isFact(number) { found.append(number) }
+            next = number + 1
         }
         return found
+    }
+
+    /// The first number from one on whose multiple of the factor, modulo 2^48, is in a range.
+    private static func number(from start: UInt64, inRange range: ClosedRange<UInt64>) -> UInt64? {
+        guard start <= mask else { return nil }
+        let passed = start &* factor & mask
+        if range.contains(passed) { return start }
+        let (low, high) = ((range.lowerBound &- passed) & mask, (range.upperBound &- passed) & mask)
+        return multiple(of: factor, modulo: mask + 1, from: low, through: high).flatMap { steps in
+            steps <= mask - start ? start + steps : nil
+        }
+    }
+
+    /// The least number whose multiple is in a range, by Euclid's way: of the rest of a division the same is asked.
+    private static func multiple(
+        of factor: UInt64, modulo modulus: UInt64, from low: UInt64, through high: UInt64
+    ) -> UInt64? {
+        if low == 0 { return 0 }
+        guard factor > 0 else { return nil }
+        let times = (low + factor - 1) / factor
+        if times * factor <= high { return times }
+        let (from, through) = ((factor - high % factor) % factor, (factor - low % factor) % factor)
+        guard let rounds = multiple(of: modulus % factor, modulo: factor, from: from, through: through) else {
+            return nil
+        }
+        // Up to 2^96.
+        let wanted = UInt128(low) + UInt128(modulus) * UInt128(rounds)
+        return UInt64((wanted + UInt128(factor) - 1) / UInt128(factor))
     }
 
     private func mixed(_ number: UInt64) -> UInt64 { (number &* Self.factor ^ low) & Self.mask }

@@ -13,8 +13,13 @@ public struct FactReader: Sendable {
     static let looks = 4096
 
     private let catalog: any DatabaseAccess
+    let ids: FactIDs
 
-    init(_ catalog: any DatabaseAccess) { self.catalog = catalog }
+    /// - Parameter epoch: what the identities of facts derive from.
+    init(_ catalog: any DatabaseAccess, epoch: ContainerID) {
+        self.catalog = catalog
+        ids = FactIDs(epoch: epoch)
+    }
 
     /// One access to the catalog.
     func look<Answer>(_ body: (Look) throws -> Answer) throws(StoreError) -> Answer {
