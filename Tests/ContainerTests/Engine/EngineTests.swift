@@ -43,8 +43,7 @@ import VersionModel
     }
 
     private func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-        let path = "/dev/shm/vfs-engine.\(getpid()).\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let path = try Workplace.fresh("engine")
         defer { try? FileManager.default.removeItem(atPath: path) }
         return try body(path)
     }

@@ -22,8 +22,7 @@ import VersionModel
         let seed = given ?? .random(in: 0...UInt64(UInt32.max))
         print("the engine under threads: VERSIONSFS_SEED=\(seed)")
         for round in 0..<UInt64(Workplace.count(100)) {
-            let root = "/dev/shm/vfs-threads.\(getpid()).\(round)"
-            try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+            let root = try Workplace.fresh("engine-threads")
             defer { try? FileManager.default.removeItem(atPath: root) }
             let crowd = Crowd(root)
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
