@@ -5,7 +5,7 @@ import Lineage
 import VersionModel
 
 /// A document with unsettled conflicts.
-public struct ConflictedDocument: Hashable, Sendable {
+public struct DocumentInConflict: Hashable, Sendable {
     public var document: DocumentNumber
     public var heads: Heads
     /// Its names, oldest first, each with its place.
@@ -26,9 +26,9 @@ extension FactReader {
     ///   - last: where the page begins: behind this document.
     public func conflicted(
         below directory: FileID = .root, after last: DocumentNumber? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<ConflictedDocument, DocumentNumber> {
+    ) throws(StoreError) -> FactPage<DocumentInConflict, DocumentNumber> {
         try look { look in
-            var (found, reached): ([ConflictedDocument], DocumentNumber?) = ([], last)
+            var (found, reached): ([DocumentInConflict], DocumentNumber?) = ([], last)
             let directories = Directories(look, at: .max)
             for document in try look.mayBeConflicted(after: last) {
                 guard found.count < limit else { return FactPage(elements: found, next: reached) }
@@ -39,7 +39,7 @@ extension FactReader {
                 guard try names.contains(where: { try directories.isWithin($0.place.directory, directory) }) else {
                     continue
                 }
-                found.append(ConflictedDocument(document: document, heads: heads, names: names))
+                found.append(DocumentInConflict(document: document, heads: heads, names: names))
             }
             return FactPage(elements: found, next: nil)
         }

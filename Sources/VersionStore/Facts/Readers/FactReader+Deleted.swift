@@ -5,7 +5,7 @@ import Lineage
 import VersionModel
 
 /// Something without its name.
-public struct DeletedEntry: Hashable, Sendable {
+public struct DeletedFact: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// A directory, or a document without a name.
         case deleted
@@ -40,7 +40,7 @@ extension FactReader {
     ///   - last: only entries that were deleted after this number.
     public func deleted(
         before entry: Before? = nil, after last: UInt64 = 0, limit: Int
-    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+    ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try look { look in
             let departures = try look.departures(before: entry ?? .max, after: last, limit: Self.looks)
             return try look.page(of: departures, limit: limit, isEnd: departures.count < Self.looks)
@@ -50,7 +50,7 @@ extension FactReader {
     /// What was deleted in a directory, newest first, also if that has gone.
     public func deleted(
         in directory: FileID, before entry: Before? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+    ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try look { look in
             let departures = try look.departures(in: directory, before: entry ?? .max, limit: Self.looks)
             return try look.page(of: departures, limit: limit, isEnd: departures.count < Self.looks)
@@ -60,7 +60,7 @@ extension FactReader {
     /// What was deleted at a place, newest first.
     public func deleted(
         at place: Place, before entry: Before? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+    ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try look { look in
             guard let number = try look.number(of: place) else { return FactPage(elements: [], next: nil) }
             let departures = try look.departures(at: number, before: entry ?? .max, limit: Self.looks)
@@ -69,14 +69,14 @@ extension FactReader {
     }
 
     /// The entry of a departure; nil if it has none, or has none any more.
-    public func deletedEntry(_ number: RowNumber) throws(StoreError) -> DeletedEntry? {
+    public func deletedEntry(_ number: RowNumber) throws(StoreError) -> DeletedFact? {
         try look { look in try look.stored.row(number).flatMap { try look.entry(of: $0) } }
     }
 
     /// The entries of a document, newest first: its own, and those of its names.
-    public func deleted(of document: DocumentNumber) throws(StoreError) -> [DeletedEntry] {
+    public func deleted(of document: DocumentNumber) throws(StoreError) -> [DeletedFact] {
         try look { look in
-            var entries: [DeletedEntry] = []
+            var entries: [DeletedFact] = []
             for place in try look.places(of: document) {
                 var before: Before = .max
                 while let next = try look.departures(at: place, before: before, limit: 1).first {
@@ -151,9 +151,9 @@ extension Look {
     /// The entries of departures, in their order.
     /// - Parameter isEnd: whether no departures follow these.
     func page(
-        of departures: [NameRow], limit: Int, isEnd: Bool, where isWanted: (DeletedEntry) throws -> Bool = { _ in true }
-    ) throws -> FactPage<DeletedEntry, FactReader.Before> {
-        var entries: [DeletedEntry] = []
+        of departures: [NameRow], limit: Int, isEnd: Bool, where isWanted: (DeletedFact) throws -> Bool = { _ in true }
+    ) throws -> FactPage<DeletedFact, FactReader.Before> {
+        var entries: [DeletedFact] = []
         var last: FactReader.Before?
         for departure in departures {
             guard entries.count < limit else { return FactPage(elements: entries, next: last) }
@@ -163,11 +163,11 @@ extension Look {
         return FactPage(elements: entries, next: isEnd ? nil : last)
     }
 
-    func entry(of departure: NameRow) throws -> DeletedEntry? {
+    func entry(of departure: NameRow) throws -> DeletedFact? {
         guard departure.file == nil, try mayBeEntry(departure) else { return nil }
         guard let (kind, found) = judged(departure), let place = try place(departure.place) else { return nil }
         let until = kind == .name ? departure.number.number : .max
-        return DeletedEntry(
+        return DeletedFact(
             kind: kind, departure: departure, occupant: found.occupant, place: place,
             version: found.occupant.isDirectory ? nil : version(of: found.occupant.document, until: until),
             detail: try FactTables.detail(of: departure.number, database) ?? NameDetail())
@@ -178,7 +178,7 @@ extension Look {
             .first { _ in true } ?? false
     }
 
-    private func judged(_ departure: NameRow) -> (DeletedEntry.Kind, Facts.Deleted)? {
+    private func judged(_ departure: NameRow) -> (DeletedFact.Kind, Facts.Deleted)? {
         if let deleted = facts.deletion(by: departure) { return (.deleted, deleted) }
         if let name = facts.removedName(by: departure) { return (.name, name) }
         return facts.replacement(by: departure).map { (.replaced, $0) }

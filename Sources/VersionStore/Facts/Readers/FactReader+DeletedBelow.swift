@@ -14,13 +14,13 @@ extension FactReader {
     /// directory that is below the path now.
     public func deleted(
         within path: TreePath, before entry: Before? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+    ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try deleted(within: path, before: entry, limit: limit, Self.mostDirectories)
     }
 
     func deleted(
         within path: TreePath, before entry: Before?, limit: Int, _ mostDirectories: Int
-    ) throws(StoreError) -> FactPage<DeletedEntry, Before> {
+    ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         guard !path.bytes.isEmpty else { return try deleted(before: entry, limit: limit) }
         return try look { look in
             var scope = try DeletedScope(look, path)

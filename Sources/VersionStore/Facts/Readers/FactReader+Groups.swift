@@ -12,7 +12,7 @@ extension FactReader {
     ///
     /// The groups are chains of removals by one program. Of an entry that is not a removal, or of which no program is
     /// known, it is that itself.
-    public func groups(of entries: [DeletedEntry]) throws(StoreError) -> [RowNumber: RowNumber] {
+    public func groups(of entries: [DeletedFact]) throws(StoreError) -> [RowNumber: RowNumber] {
         try look { look in
             var groups: [RowNumber: RowNumber] = [:]
             var chains: [ActorNumber: RowNumber] = [:]
@@ -41,9 +41,9 @@ extension FactReader {
     /// - Parameter first: the removal that the group begins with.
     public func deleted(
         ofGroup first: RowNumber, from cursor: GroupCursor? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<DeletedEntry, GroupCursor> {
+    ) throws(StoreError) -> FactPage<DeletedFact, GroupCursor> {
         try look { look in
-            var (entries, at) = ([DeletedEntry](), cursor ?? GroupCursor(row: first, removal: first))
+            var (entries, at) = ([DeletedFact](), cursor ?? GroupCursor(row: first, removal: first))
             guard let begin = try look.stored.row(at.removal) else { return FactPage(elements: [], next: nil) }
             if cursor == nil, let entry = try look.entry(of: begin) { entries.append(entry) }
             guard begin.how == .removed, let actor = begin.actor else { return FactPage(elements: entries, next: nil) }
