@@ -15,7 +15,7 @@ final class Engine: Sendable {
     /// What an engine is made of.
     struct Parts: Sendable {
         var files: any FilesBelow
-        var contents: any KeptContents
+        var kept: any KeptContents
         var recorder: any FactRecorder
         var clock: any WallClock
         /// How programs are related, of those that are asked about.

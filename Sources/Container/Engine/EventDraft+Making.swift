@@ -61,7 +61,7 @@ extension Engine {
     private func look(
         at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts
     ) throws(Errno) -> [FileID: UInt32] {
-        let looks = FileLooks(files: parts.files, contents: parts.contents)
+        let looks = FileLooks(files: parts.files)
         var links: [FileID: UInt32] = [:]
         for file in part.unknown { if let known = recalled(file, facts) { part.memory.files.append(known) } }
         part.memory.files.sort { $0.id < $1.id }
@@ -91,7 +91,7 @@ extension Engine {
         var file = LiveFile(
             id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true)
         file.generation = facts.lastContent(of: id)?.generation ?? facts.lastNumber << Self.generationShift
-        file.isKept = parts.contents.contains(file.content)
+        file.isKept = parts.kept.contains(file.content)
         let current = facts.current(of: row.document).flatMap { facts[$0] }
         // A new file holds a version once it is saved. One that comes back, or comes from elsewhere, holds one at once.
         guard current?.file == id || row.how != .created else { return file }

@@ -68,7 +68,7 @@ struct EventWork: ~Copyable {
             let stamp = draft.stamps[content.file]
             if let done = kept[content], done == stamp { continue }
             let file = try engine.parts.files.open(content.file)
-            try engine.parts.contents.keep(copying: file.raw, as: content, labels)
+            try engine.parts.kept.keep(copying: file.raw, as: content, labels)
             kept[content] = stamp
         }
         for (file, version) in draft.making where made[file] != .some(version) {
@@ -80,10 +80,10 @@ struct EventWork: ~Copyable {
     private func make(_ id: FileID, _ version: VersionRow?) throws(Errno) {
         guard let version else { return }
         let (parts, size) = (engine.parts, version.fingerprint.size)
-        if parts.contents.contains(version.content) {
-            return try parts.contents.copy(version.content, size: size, to: id)
+        if parts.kept.contains(version.content) {
+            return try parts.kept.copy(version.content, size: size, to: id)
         }
-        try parts.contents.copy(try parts.files.open(version.content.file), size: size, to: id)
+        try parts.kept.copy(try parts.files.open(version.content.file), size: size, to: id)
     }
 
     // MARK: The call

@@ -11,7 +11,6 @@ struct FileLooks: Sendable {
     static let hashedAtOnce: UInt64 = 1 << 20
 
     let files: any FilesBelow
-    let contents: any KeptContents
 
     /// A file as it is, with what is remembered of it.
     struct Look: Sendable {

@@ -54,7 +54,7 @@ private final class Crowd: Sendable {
     init(_ root: String) {
         self.root = root
         mkdir(root + "/objects", 0o700)
-        let parts = Engine.Parts(files: self, contents: self, recorder: self, clock: SystemClock()) { _ in Kin() }
+        let parts = Engine.Parts(files: self, kept: self, recorder: self, clock: SystemClock()) { _ in Kin() }
         engine.withLock { $0 = Engine(parts, names: ReadWriteLock()) }
     }
 

@@ -39,7 +39,7 @@ final class RealWorld: Sendable {
     /// Has an engine do what was done in a world.
     /// - Returns: the first difference.
     func follow(_ performed: [World.Performed], forgets: (Int) -> Bool = { _ in false }) throws -> String? {
-        let parts = Engine.Parts(files: self, contents: self, recorder: self, clock: self) { [self] _ in
+        let parts = Engine.Parts(files: self, kept: self, recorder: self, clock: self) { [self] _ in
             state.withLock(\.kin)
         }
         let engine = Engine(parts, names: ReadWriteLock())
