@@ -102,6 +102,7 @@ struct OpenedContainer {
         let (text, hint): (String, String) =
             switch error {
             case .unknownFormat: ("\(error), made by a newer version", "update VersionsFS")
+            case .unknownCatalog: ("\(error)", "update VersionsFS")
             case .damagedFormat:
                 ("\(error)", "empty it and mount again; the container gets new ids and keeps all versions")
             case .reservedName: ("\(error)", "rename it first")

@@ -1,12 +1,11 @@
-// The catalog: one SQLite connection, its schema, and transactions that can stay open while the disk is full.
+// The catalog: its schema, and its transactions.
 
 internal import GRDB
 internal import GRDBSQLite
 import Synchronization
 import VersionModel
 
-/// The database. GRDB's queue serializes all access. One connection serves readers and the writer, so that readers see
-/// staged changes before their commit.
+/// The database.
 final class Catalog: CommitTarget {
     typealias Call = [VersionStore.Mutation]
     typealias Calls = ArraySlice<Call>
@@ -15,15 +14,7 @@ final class Catalog: CommitTarget {
     static let feedLength: Int64 = 100_000
     static let schemaVersion: Int64 = 1
 
-    private let queue: DatabaseQueue
-    /// The contents that must be durable before the catalog. Set once, at the opening; lock order: last, held for a
-    /// look.
-    let settling = Mutex<Settling?>(nil)
-    /// The number of rows since the last checkpoint, where the daemon makes checkpoints itself; guarded by the queue's
-    /// turn.
-    private let unsettledRows = Atomic<Int>(0)
-    /// This many rows make a log of some megabytes.
-    private static let settledRows = 8_000
+    let connection: CatalogConnection
     /// Innermost; taken only in the queue's turn.
     private let written = Mutex(WrittenParents())
 
@@ -31,44 +22,21 @@ final class Catalog: CommitTarget {
     ///
     /// - Throws: SQLFailure; ``SQLFailure/isCorruption`` if the file is no usable catalog.
     init(path: String, readOnly: Bool) throws {
-        var configuration = Configuration()
-        configuration.label = "catalog"
-        configuration.readonly = readOnly
-        // A transaction stays open between accesses while the disk is full (see `stage`).
-        configuration.allowsUnsafeTransactions = true
-        configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY")
-            guard !readOnly else { return }
-            // The lock on `format` excludes other processes, so the log's index need not be shared memory. Staged rows
-            // must not spill to a full disk.
-            try database.execute(
-                sql: """
-                    PRAGMA locking_mode = EXCLUSIVE;
-                    PRAGMA cache_spill = OFF;
-                    PRAGMA synchronous = NORMAL;
-                    PRAGMA wal_autocheckpoint = 4000;
-                    PRAGMA journal_mode = WAL;
-                    """)
+        connection = try CatalogConnection(path: path, readOnly: readOnly) { database in
+            try Self.prepare(database, readOnly: readOnly)
         }
-        do {
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.writeWithoutTransaction { database in try Self.prepare(database, readOnly: readOnly) }
-        } catch { throw Self.failure(error) }
     }
 
     private static func prepare(_ database: Database, readOnly: Bool) throws {
-        let version = try SQLStatement(database, "PRAGMA user_version").first { $0.integer(0) } ?? 0
+        let version = try CatalogConnection.version(database)
         switch version {
         case schemaVersion: break
         case 0 where !readOnly: try database.execute(sql: schema)
         default: throw SQLFailure(code: SQLITE_NOTADB, message: "catalog version \(version)")
         }
         try addTimeOfChange(database, readOnly: readOnly)
-        // Reads the pages that every access needs, so that their damage shows now.
-        for table in ["meta", "item", "place", "version", "deletion", "directory", "change", "setting"] {
-            _ = try SQLStatement(database, "SELECT 1 FROM \(table) LIMIT 1").first { $0.integer(0) }
-        }
+        try CatalogConnection.touch(
+            ["meta", "item", "place", "version", "deletion", "directory", "change", "setting"], database)
     }
 
     /// Catalogs of former releases have no ctime of the live files; it is unknown there.
@@ -130,46 +98,33 @@ final class Catalog: CommitTarget {
     }
 
     private func stage(_ calls: Calls, in database: Database) throws -> [Row] {
-        do {
-            if !database.isInsideTransaction { try SQLStatement.run(database, "BEGIN IMMEDIATE") }
-            var rows: [Row] = []
-            try written.withLock { written in
-                for call in calls { try Self.apply(call, to: database, &rows, &written) }
+        try forgettingAtFailure {
+            try CatalogConnection.stage(database) {
+                var rows: [Row] = []
+                try written.withLock { written in
+                    for call in calls { try Self.apply(call, to: database, &rows, &written) }
+                }
+                return rows
             }
-            return rows
-        } catch {
-            rollBack(database)
-            throw error
         }
     }
 
     func commitStaged() throws { try access { try commitStaged(in: $0) } }
 
     private func commitStaged(in database: Database) throws {
-        guard database.isInsideTransaction else { return }
-        do {
-            try SQLStatement.run(database, "COMMIT")
-        } catch {
-            rollBack(database)
+        try forgettingAtFailure { try CatalogConnection.commitStaged(database) }
+    }
+
+    /// After a failure nothing staged is left.
+    private func forgettingAtFailure<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch {
+            written.withLock { $0.forget() }
             throw error
         }
     }
 
     func commitOrStage(_ calls: Calls, applied: UInt64) -> (failure: any Error, told: [Row]?)? {
-        do {
-            return try access { database in
-                do { try commitStaged(in: database) } catch {
-                    return (Self.failure(error), try? stage(calls + [[Self.noting(applied)]], in: database))
-                }
-                return nil
-            }
-        } catch { return (error, nil) }
-    }
-
-    private func rollBack(_ database: Database) {
-        written.withLock { $0.forget() }
-        // SQLite may have rolled back already.
-        if database.isInsideTransaction { try? SQLStatement.run(database, "ROLLBACK") }
+        connection.commitOrStage(commitStaged(in:)) { try stage(calls + [[Self.noting(applied)]], in: $0) }
     }
 
     /// Applies mutations and commits them at once; for recovery, before there is a writer.
@@ -189,26 +144,10 @@ final class Catalog: CommitTarget {
 
     // MARK: Access
 
-    func access<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        do { return try queue.writeWithoutTransaction(body) } catch { throw Self.failure(error) }
-    }
+    func access<Result>(_ body: (Database) throws -> Result) throws -> Result { try connection.access(body) }
 
     /// Answers a reader; errors are the store's.
-    func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        do { return try access(body) } catch {
-            let failure = Self.failure(error)
-            throw .catalog(code: failure.code, failure.message)
-        }
-    }
-
-    private static func failure(_ error: any Error) -> SQLFailure {
-        switch error {
-        case let failure as SQLFailure: failure
-        case let error as DatabaseError:
-            SQLFailure(code: error.extendedResultCode.rawValue, message: error.message ?? error.description)
-        default: SQLFailure(code: SQLITE_ERROR, message: "\(error)")
-        }
-    }
+    func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result { try connection.read(body) }
 
     func meta(_ key: String) throws -> [UInt8]? {
         try access { try SQLStatement($0, "SELECT value FROM meta WHERE key = ?", .text(key)).first { $0.blob(0) } }
@@ -221,33 +160,9 @@ final class Catalog: CommitTarget {
         }
     }
 
-    func makeDurable() {
-        settling.withLock(\.self)?.settle()
-        try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
-    }
+    func makeDurable() { connection.makeDurable() }
 
-    /// SQLite would synchronize a long log, and with it rows that name files without durable content. Where the file
-    /// system does not order these, the daemon synchronizes the log itself, after the files.
-    func takeOverCheckpoints() {
-        guard settling.withLock(\.self)?.isNeeded == true else { return }
-        try? access { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
-    }
+    func settleLog(_ rows: Int) { connection.settleLog(rows) }
 
-    /// Writes a long log into the database; called by the writer, between transactions.
-    func settleLog(_ rows: Int) {
-        guard settling.withLock(\.self)?.isNeeded == true else { return }
-        guard unsettledRows.add(rows, ordering: .relaxed).newValue > Self.settledRows else { return }
-        unsettledRows.store(0, ordering: .relaxed)
-        makeDurable()
-    }
-
-    /// Writes the log into the database and closes it.
-    func close() {
-        try? access { database in
-            try SQLStatement.run(database, "PRAGMA wal_checkpoint(TRUNCATE)")
-            // A catalog without a log can be read even if the log's index cannot be written.
-            try SQLStatement.run(database, "PRAGMA journal_mode = DELETE")
-        }
-        try? queue.close()
-    }
+    func close() { connection.close() }
 }

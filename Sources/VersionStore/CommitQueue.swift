@@ -157,14 +157,19 @@ final class CommitQueue<Target: CommitTarget>: @unchecked Sendable {
 
     /// Waits until readers see every call queued before. Returns at once on the writer's own thread, and while the
     /// database cannot even stage.
-    func flush() {
+    ///
+    /// - Returns: whether readers see every call.
+    @discardableResult
+    func flush() -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         let target = submitted
-        guard visible < target, !isOnWriter, thread != nil else { return }
+        if visible >= target { return true }
+        guard !isOnWriter, thread != nil else { return false }
         isHurried = true
         pthread_cond_signal(work)
         while visible < target, !isFailing, !hasStopped { pthread_cond_wait(progress, mutex) }
+        return visible >= target
     }
 
     /// Waits until all calls are committed, repeats failed ones once, and ends the thread.

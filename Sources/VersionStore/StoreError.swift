@@ -8,6 +8,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case inUse
     /// The `format` file has a format that this version does not know; its line.
     case unknownFormat(String)
+    /// A catalog has tables of a version that this version does not know.
+    case unknownCatalog(version: Int64)
     /// The `format` file has text that no version writes.
     case damagedFormat
     /// The directory has no state, and none may be made.
@@ -25,6 +27,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .inUse: "the container is in use by another process"
         case .unknownFormat(let line): "unknown container format: \(line)"
+        case .unknownCatalog(let version):
+            "the catalog is of version \(version), which this release of VersionsFS does not know"
         case .damagedFormat: "the file .versionsfs/format is damaged"
         case .notAContainer: "not a container"
         case .reservedName: "the directory has an entry called .versions, a name that the mount needs for itself"

@@ -64,8 +64,8 @@ struct StoreOpening {
             let rootDevice = try? System.extendedStatus("", in: root).device
             fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
             let settling = Settling(on: directory.staging, readOnly: options.readOnly)
-            catalog.settling.withLock { $0 = settling }
-            catalog.takeOverCheckpoints()
+            catalog.connection.settling.withLock { $0 = settling }
+            catalog.connection.takeOverCheckpoints()
             let objects = Shelf(
                 directory: directory.objects, staging: directory.staging, space: SpaceMeter(), settling: settling)
             contents = ContentStore(shelf: objects, readOnly: options.readOnly)

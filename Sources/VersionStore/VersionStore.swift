@@ -70,7 +70,7 @@ public final class VersionStore: Sendable {
     let catalog: Catalog
     private let directory: StateDirectory
     private let queue: CommitQueue<Catalog>
-    private let observers: Observers
+    private let observers: Observers<Catalog.Row>
     private let isClosed = Mutex(false)
     /// When the mount has left its place, in nanoseconds; `max`: it has not, as far as is known.
     private let detached = Atomic<Int64>(.max)
@@ -82,7 +82,7 @@ public final class VersionStore: Sendable {
         var opening = try StoreOpening(root: root, options: options)
         try opening.run()
         let (catalog, directory) = (opening.catalog, opening.directory)
-        let observers = Observers()
+        let observers = Observers<Catalog.Row>()
         self.root = root
         self.options = options
         self.catalog = catalog
@@ -206,39 +206,5 @@ public final class VersionStore: Sendable {
             writer.fixed(space.deleted)
         }
         try? catalog.setMeta(StoreOpening.spaceKey, writer.bytes)
-    }
-}
-
-/// Ends an observation when it is cancelled or released.
-public final class Observation: Sendable {
-    private let end: @Sendable () -> Void
-    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
-    deinit { end() }
-    /// After this returns, no new call starts; one may still be running.
-    public func cancel() { end() }
-}
-
-/// The observers of the change feed.
-final class Observers: Sendable {
-    typealias Handler = @Sendable ([Catalog.Row]) -> Void
-    private struct State {
-        var next = 0
-        var handlers: [Int: Handler] = [:]
-    }
-    /// Guards the list; not held while handlers run.
-    private let state = Mutex(State())
-
-    func add(_ handler: @escaping Handler) -> Observation {
-        let number = state.withLock { state in
-            state.next += 1
-            state.handlers[state.next] = handler
-            return state.next
-        }
-        return Observation { [weak self] in self?.state.withLock { _ = $0.handlers.removeValue(forKey: number) } }
-    }
-
-    func tell(_ rows: [Catalog.Row]) {
-        let handlers = state.withLock { state in state.handlers.sorted { $0.key < $1.key }.map(\.value) }
-        for handler in handlers { handler(rows) }
     }
 }

@@ -32,6 +32,14 @@ extension FactTables {
             .rows(nameRow)
     }
 
+    /// Name rows that fit a condition, with all their flags.
+    static func flaggedNames(
+        _ database: Database, _ condition: String, _ values: [SQLStatement.Value]
+    ) throws -> [(row: NameRow, flags: Int64)] {
+        try SQLStatement(database, "SELECT \(nameColumns) FROM name WHERE \(condition)", values)
+            .rows { (try nameRow($0), $0.integer(8)) }
+    }
+
     /// The condition that a row is the last of its place.
     static let isLast = """
         NOT EXISTS (SELECT 1 FROM name later WHERE later.place = name.place AND later.seq > name.seq)
@@ -69,6 +77,14 @@ extension FactTables {
             WHERE \(condition) AND flags & \(VersionFlag.isForgotten) = 0 ORDER BY \(order)
             """, values
         ).rows(versionRow)
+    }
+
+    /// Versions that fit a condition, also forgotten ones, with all their flags.
+    static func flaggedVersions(
+        _ database: Database, _ condition: String, _ values: [SQLStatement.Value]
+    ) throws -> [(row: VersionRow, flags: Int64)] {
+        try SQLStatement(database, "SELECT \(versionColumns) FROM version WHERE \(condition)", values)
+            .rows { (try versionRow($0), $0.integer(15)) }
     }
 
     /// A version, also if it is forgotten.

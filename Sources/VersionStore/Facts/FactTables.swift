@@ -44,13 +44,13 @@ enum FactTables {
     // MARK: Writing
 
     /// How the facts of a transaction are told again from the tables.
-    struct Telling {
-        /// The last number of a fact of the transaction; those before are followed.
-        var last: UInt64
+    struct Telling: Hashable, Sendable {
         /// The first number that belongs to the transaction; facts with smaller ones are late.
         var first: UInt64
+        /// The last number of the transaction; facts with smaller ones are followed.
+        var last: UInt64
 
-        static let plainly = Telling(last: 0, first: 0)
+        static let plainly = Telling(first: 0, last: 0)
 
         fileprivate func flags(_ number: UInt64, isFollowed: Int64, isLate: Int64) -> Int64 {
             if number < first { return isLate }
@@ -206,7 +206,7 @@ enum FactTables {
     static let removed = code(of: .removed).code
 
     /// A number for each way in which a place got a file or lost it, and the row that the file went to.
-    private static func code(of how: How) -> (code: Int64, target: RowNumber?) {
+    static func code(of how: How) -> (code: Int64, target: RowNumber?) {
         switch how {
         case .created: (0, nil)
         case .moved: (1, nil)

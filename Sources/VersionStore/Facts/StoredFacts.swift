@@ -14,7 +14,7 @@ extension Catalog: DatabaseAccess {}
 ///
 /// A question has no answer where the catalog cannot be read, or is damaged. A caller looks at ``failure`` before it
 /// relies on any, and takes new facts for its next plan.
-final class StoredFacts: FactLog {
+public final class StoredFacts: FactLog {
     private let catalog: any DatabaseAccess
     /// Innermost: held for a look.
     private let failed = Mutex<(any Error)?>(nil)
@@ -22,7 +22,7 @@ final class StoredFacts: FactLog {
     init(_ catalog: any DatabaseAccess) { self.catalog = catalog }
 
     /// The first failure.
-    var failure: (any Error)? { failed.withLock { $0 } }
+    public var failure: (any Error)? { failed.withLock { $0 } }
 
     private func read<Answer>(_ none: Answer, _ query: (Database) throws -> Answer) -> Answer {
         do { return try catalog.access(query) } catch {
@@ -31,15 +31,15 @@ final class StoredFacts: FactLog {
         }
     }
 
-    var lastNumber: UInt64 { read(0) { try FactTables.lastNumber($0) } }
+    public var lastNumber: UInt64 { read(0) { try FactTables.lastNumber($0) } }
 
-    func row(_ number: RowNumber) -> NameRow? {
+    public func row(_ number: RowNumber) -> NameRow? {
         read(nil) { try FactTables.names($0, "seq = ?", .number(number.number)).first }
     }
 
-    func version(_ number: VersionNumber) -> VersionRow? { read(nil) { try FactTables.version(number, $0) } }
+    public func version(_ number: VersionNumber) -> VersionRow? { read(nil) { try FactTables.version(number, $0) } }
 
-    func isSettled(_ version: VersionNumber) -> Bool {
+    public func isSettled(_ version: VersionNumber) -> Bool {
         read(false) { database in
             try SQLStatement(
                 database, "SELECT 1 FROM version WHERE seq = ? AND flags & \(FactTables.VersionFlag.isSettled)",
@@ -48,7 +48,7 @@ final class StoredFacts: FactLog {
         }
     }
 
-    func purge(of removal: RowNumber) -> Facts.Purged? {
+    public func purge(of removal: RowNumber) -> Facts.Purged? {
         read(nil) { database in
             try SQLStatement(
                 database, "SELECT purged FROM name WHERE seq = ? AND purged IS NOT NULL", .number(removal.number)
@@ -58,13 +58,13 @@ final class StoredFacts: FactLog {
 
     // MARK: Places
 
-    func lastRow(at place: PlaceNumber) -> NameRow? {
+    public func lastRow(at place: PlaceNumber) -> NameRow? {
         read(nil) {
             try FactTables.names($0, "place = ? ORDER BY seq DESC LIMIT 1", .integer(Int64(place.number))).first
         }
     }
 
-    func lastOccupant(of place: PlaceNumber, before number: RowNumber) -> NameRow? {
+    public func lastOccupant(of place: PlaceNumber, before number: RowNumber) -> NameRow? {
         read(nil) {
             try FactTables.names(
                 $0, "place = ? AND seq < ? AND file IS NOT NULL ORDER BY seq DESC LIMIT 1",
@@ -73,7 +73,7 @@ final class StoredFacts: FactLog {
         }
     }
 
-    func firstRow(at place: PlaceNumber, after number: RowNumber) -> NameRow? {
+    public func firstRow(at place: PlaceNumber, after number: RowNumber) -> NameRow? {
         read(nil) {
             try FactTables.names(
                 $0, "place = ? AND seq > ? ORDER BY seq LIMIT 1", .integer(Int64(place.number)), .bound(number.number)
@@ -81,7 +81,7 @@ final class StoredFacts: FactLog {
         }
     }
 
-    func successors(of number: RowNumber) -> [NameRow] {
+    public func successors(of number: RowNumber) -> [NameRow] {
         read([]) {
             try FactTables.names($0, "other = ? AND file IS NOT NULL ORDER BY seq", .number(number.number))
         }
@@ -89,13 +89,13 @@ final class StoredFacts: FactLog {
 
     // MARK: Files
 
-    func names(of file: FileID) -> [NameRow] {
+    public func names(of file: FileID) -> [NameRow] {
         read([]) {
             try FactTables.names($0, "file = ? AND \(FactTables.isLast) ORDER BY seq", .number(file.number))
         }
     }
 
-    func namesOfFiles(from file: FileID) -> [NameRow] {
+    public func namesOfFiles(from file: FileID) -> [NameRow] {
         let common = """
             WITH RECURSIVE stop (number) AS (
                 SELECT seq FROM name WHERE file = ?
@@ -109,18 +109,18 @@ final class StoredFacts: FactLog {
         return read([]) { try FactTables.names($0, condition, .number(file.number), common: common) }
     }
 
-    func lastRow(of file: FileID) -> NameRow? {
+    public func lastRow(of file: FileID) -> NameRow? {
         read(nil) { try FactTables.names($0, "file = ? ORDER BY seq DESC LIMIT 1", .number(file.number)).first }
     }
 
-    func versions(in content: Content) -> [VersionRow] {
+    public func versions(in content: Content) -> [VersionRow] {
         read([]) {
             try FactTables.versions(
                 $0, "file = ? AND generation = ?", .number(content.file.number), .number(content.generation))
         }
     }
 
-    func lastContent(of file: FileID) -> Content? {
+    public func lastContent(of file: FileID) -> Content? {
         read(nil) { database in
             try SQLStatement(
                 database, "SELECT generation FROM version WHERE file = ? ORDER BY generation DESC LIMIT 1",
@@ -134,14 +134,14 @@ final class StoredFacts: FactLog {
     /// The last row of a document at each of its places.
     private static let lastRows = "SELECT max(seq) FROM name WHERE item = ?1 AND file IS NOT NULL GROUP BY place"
 
-    func names(of document: DocumentNumber) -> [NameRow] {
+    public func names(of document: DocumentNumber) -> [NameRow] {
         read([]) {
             try FactTables.names(
                 $0, "seq IN (\(Self.lastRows)) AND \(FactTables.isLast) ORDER BY seq", .number(document.number))
         }
     }
 
-    func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
+    public func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
         read([]) {
             try FactTables.names(
                 $0, "item = ? AND seq > ? AND file IS NOT NULL ORDER BY seq", .number(document.number),
@@ -149,7 +149,7 @@ final class StoredFacts: FactLog {
         }
     }
 
-    func lastRow(of document: DocumentNumber) -> NameRow? {
+    public func lastRow(of document: DocumentNumber) -> NameRow? {
         read(nil) {
             try FactTables.names(
                 $0, "seq = (SELECT max(seq) FROM name WHERE item = ? AND file IS NOT NULL)", .number(document.number)
@@ -158,7 +158,7 @@ final class StoredFacts: FactLog {
     }
 
     /// Of each place it is the row that follows the document's last one, or the one before, if that is there still.
-    func lastDeparture(of document: DocumentNumber) -> NameRow? {
+    public func lastDeparture(of document: DocumentNumber) -> NameRow? {
         let common = """
             WITH last (seq, place) AS (
                 SELECT max(seq), place FROM name WHERE item = ?1 AND file IS NOT NULL GROUP BY place),
@@ -175,19 +175,19 @@ final class StoredFacts: FactLog {
     }
 
     /// None: unpublished names are only in memory.
-    func unpublishedRows(of document: DocumentNumber) -> [NameRow] { [] }
+    public func unpublishedRows(of document: DocumentNumber) -> [NameRow] { [] }
 
-    func documents(from version: VersionNumber) -> [DocumentNumber] {
+    public func documents(from version: VersionNumber) -> [DocumentNumber] {
         read([]) {
             try FactTables.names($0, "origin = ? ORDER BY seq", .number(version.number)).map(\.document)
         }
     }
 
-    func versions(of document: DocumentNumber) -> [VersionRow] {
+    public func versions(of document: DocumentNumber) -> [VersionRow] {
         read([]) { try FactTables.versions($0, "item = ?", .number(document.number)) }
     }
 
-    func versions(of document: DocumentNumber, equalTo content: Fingerprint) -> [VersionRow] {
+    public func versions(of document: DocumentNumber, equalTo content: Fingerprint) -> [VersionRow] {
         read([]) {
             try FactTables.versions(
                 $0, "item = ? AND size = ? AND high = ? AND low = ?", .number(document.number), .number(content.size),
@@ -195,7 +195,7 @@ final class StoredFacts: FactLog {
         }
     }
 
-    func newestVersion(of document: DocumentNumber, until number: UInt64, isShown: Bool) -> VersionRow? {
+    public func newestVersion(of document: DocumentNumber, until number: UInt64, isShown: Bool) -> VersionRow? {
         let beside = FactTables.VersionFlag.isBeside | FactTables.VersionFlag.isConflict
         return read(nil) {
             try FactTables.versions(
@@ -205,13 +205,13 @@ final class StoredFacts: FactLog {
         }
     }
 
-    func rivals(of document: DocumentNumber) -> [VersionRow] {
+    public func rivals(of document: DocumentNumber) -> [VersionRow] {
         read([]) {
             try FactTables.versions($0, "item = ? AND (loser IS NOT NULL OR flags & 2)", .number(document.number))
         }
     }
 
-    func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool {
+    public func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool {
         read(false) { database in
             try !FactTables.versions(
                 database,

@@ -1,0 +1,137 @@
+// The steps of opening the catalog of facts: its check, the redo log, and where numbers go on.
+
+import Glibc
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+
+struct FactOpening {
+    static let cleanKey = "clean"
+    /// The next number at an orderly end: names that are only in memory have numbers, too.
+    static let nextKey = "next"
+    private static let epochKey = "epoch"
+    /// A catalog of this size is checked as a whole after a disorderly end.
+    private static let checkedSize = 32 << 20
+
+    let catalog: FactCatalog
+    let identity: FactStore.Identity
+    /// The number of the catalog's last call.
+    let applied: UInt64
+    /// The first number that nothing has.
+    let next: UInt64
+    let subjects: SubjectNumbers
+
+    init(
+        _ state: FileDescriptor, _ options: FactStore.Options, _ settling: Settling?
+    ) throws(StoreError) {
+        let (catalog, wasLost) = try Self.openCatalog(state, options)
+        let isNew = catalog.wasCreated
+        self.catalog = catalog
+        do {
+            catalog.connection.settling.withLock { $0 = settling }
+            catalog.connection.takeOverCheckpoints()
+            let wasClean = try isNew || catalog.meta(Self.cleanKey) == [1]
+            var applied = try catalog.number(FactCatalog.appliedKey) ?? 0
+            if !wasClean, !options.readOnly { applied = try Self.redo(state, catalog, applied, options.logger) }
+            self.applied = applied
+            let last = try catalog.access { try FactTables.lastNumber($0) }
+            let noted = try catalog.number(Self.nextKey) ?? 0
+            next = max(noted, min(last, 1 << 62) + 1) + (wasClean ? 0 : FactNumbers.skipped)
+            let epoch = try Self.epoch(catalog, options)
+            identity = FactStore.Identity(
+                epoch: epoch, wasCreated: isNew && !wasLost, wasLost: wasLost, cleanShutdown: wasClean && !isNew)
+            subjects = try Self.subjects(catalog, options)
+            guard !options.readOnly else { return }
+            try catalog.setMeta(Self.cleanKey, [0])
+            // Otherwise a power cut a moment later would leave an apparently orderly end.
+            if wasClean { catalog.makeDurable() }
+        } catch {
+            catalog.connection.close()
+            throw CatalogConnection.storeError(error)
+        }
+    }
+
+    private static func epoch(_ catalog: FactCatalog, _ options: FactStore.Options) throws -> ContainerID {
+        if let bytes = try catalog.meta(epochKey), let epoch = ContainerID(bytes: bytes) { return epoch }
+        let epoch = ContainerID.random()
+        if !options.readOnly { try catalog.setMeta(epochKey, epoch.bytes) }
+        return epoch
+    }
+
+    /// Applies calls that were committed before a kill and are not in the catalog.
+    private static func redo(
+        _ state: FileDescriptor, _ catalog: FactCatalog, _ applied: UInt64, _ logger: Logger
+    ) throws -> UInt64 {
+        let (calls, last) = RedoFile<FactTransaction>.calls(in: state, after: applied)
+        guard !calls.isEmpty else { return applied }
+        _ = try catalog.stage(calls[...], applied: last)
+        try catalog.commitStaged()
+        // Before a new log is started: from then on only the catalog has these calls.
+        catalog.makeDurable()
+        logger.notice("brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
+        return last
+    }
+
+    private static func subjects(_ catalog: FactCatalog, _ options: FactStore.Options) throws -> SubjectNumbers {
+        let id = options.boot ?? presentBoot()
+        return try catalog.access { database in
+            let isKnown = try FactTables.number(ofBoot: id, isGiven: false, database) != 0
+            let boot = try FactTables.number(ofBoot: id, isGiven: !options.readOnly, database)
+            let place = try FactTables.lastNumber(in: "place", database)
+            return SubjectNumbers(
+                places: .init(after: place, isComplete: place == 0, limit: SubjectNumbers.limit),
+                actors: .init(
+                    after: try FactTables.lastNumber(in: "actor", database), isComplete: !isKnown,
+                    limit: SubjectNumbers.limit),
+                boot: boot)
+        }
+    }
+
+    /// Where it cannot be read, each opening counts as a boot.
+    private static func presentBoot() -> [UInt8] {
+        let directory = FileDescriptor(rawValue: AT_FDCWD)
+        let text = (try? System.contents(of: "/proc/sys/kernel/random/boot_id", in: directory, limit: 100)) ?? []
+        let digits = String(decoding: text.filter { $0 != 45 && $0 != 10 }, as: UTF8.self)
+        return (ContainerID(hex: digits) ?? .random()).bytes
+    }
+
+    // MARK: The catalog's file
+
+    private static func openCatalog(
+        _ state: FileDescriptor, _ options: FactStore.Options
+    ) throws(StoreError) -> (FactCatalog, wasLost: Bool) {
+        let path = SQLitePath.path(of: FactCatalog.fileName, in: state)
+        let status = try? System.status(FactCatalog.fileName, in: state)
+        guard status != nil || !options.readOnly else { throw .notAContainer }
+        do {
+            let catalog = try FactCatalog(path: path, readOnly: options.readOnly)
+            guard try options.readOnly || isWhole(catalog, Int(status?.st_size ?? 0)) else {
+                catalog.connection.close()
+                throw SQLFailure(code: 11, message: "integrity check failed")
+            }
+            return (catalog, false)
+        } catch let failure as SQLFailure where failure.isCorruption && !options.readOnly {
+            options.logger.error("the catalog is damaged: set aside", metadata: ["error": "\(failure)"])
+        } catch { throw CatalogConnection.storeError(error) }
+        try setAside(state, stamp: options.clock.now())
+        do { return (try FactCatalog(path: path, readOnly: false), true) } catch {
+            throw CatalogConnection.storeError(error)
+        }
+    }
+
+    private static func isWhole(_ catalog: FactCatalog, _ size: Int) throws -> Bool {
+        if try catalog.wasCreated || catalog.meta(cleanKey) == [1] || size >= checkedSize { return true }
+        return try catalog.damage().isEmpty
+    }
+
+    private static func setAside(_ state: FileDescriptor, stamp: Timestamp) throws(StoreError) {
+        let name = FactCatalog.fileName
+        for suffix in ["", "-wal", "-shm"] {
+            do throws(Errno) {
+                try System.rename(
+                    name + suffix, in: state, to: "\(name).damaged-\(stamp.nanoseconds)\(suffix)", in: state)
+            } catch .noSuchFileOrDirectory {} catch { throw .io(error, "moving the damaged catalog aside") }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// Questions about facts. Every reader sees everything committed before its call.
+
+internal import GRDB
+import Lineage
+import VersionModel
+
+extension FactStore {
+    /// The facts, for one plan or one answer. The caller looks at ``StoredFacts/failure`` before it relies on the
+    /// answers.
+    public func facts() -> StoredFacts { StoredFacts(FlushedCatalog(catalog: catalog, queue: queue)) }
+
+    func read<Answer>(_ body: (Database) throws -> Answer) throws(StoreError) -> Answer {
+        do { return try FlushedCatalog(catalog: catalog, queue: queue).access(body) } catch {
+            throw CatalogConnection.storeError(error)
+        }
+    }
+
+    // MARK: What users see
+
+    public func detail(of version: VersionNumber) throws(StoreError) -> VersionDetail? {
+        try read { try FactTables.detail(of: version, $0) }
+    }
+
+    public func detail(of row: RowNumber) throws(StoreError) -> NameDetail? {
+        try read { try FactTables.detail(of: row, $0) }
+    }
+
+    /// The text of a document or a version, by its number.
+    public func label(of subject: UInt64) throws(StoreError) -> String? {
+        try read { try FactTables.label(of: subject, $0) }
+    }
+
+    public func setting(_ key: String) throws(StoreError) -> [UInt8]? {
+        try read { try FactCatalog.value("setting", key, $0) }
+    }
+
+    // MARK: Identities
+
+    /// The identity of a version, by its number and its detail; nil for a number that is too large for one.
+    public func id(of version: VersionNumber, _ detail: VersionDetail?) -> VersionID? {
+        detail?.alias ?? ids.id(version.number)
+    }
+
+    /// The version with an identity; nil if there is none.
+    public func version(_ id: VersionID) throws(StoreError) -> VersionNumber? {
+        let number = ids.number(of: id).map { VersionNumber($0) }
+        return try read { database in
+            if let number, try FactTables.version(number, database) != nil { return number }
+            return try FactTables.version(alias: id, database)
+        }
+    }
+
+    /// The identity of a document, by its number and the detail of its first row.
+    public func id(of document: DocumentNumber, _ detail: NameDetail?) -> ItemID? {
+        detail?.document ?? ids.id(document.number)
+    }
+
+    /// The document with an identity; nil if there is none.
+    public func document(_ id: ItemID) throws(StoreError) -> DocumentNumber? {
+        let number = ids.number(of: id)
+        return try read { database in
+            if let number, try !FactTables.names(database, "seq = ? AND item = seq", .number(number)).isEmpty {
+                return DocumentNumber(number)
+            }
+            return try FactTables.document(alias: id, database)
+        }
+    }
+}
+
+/// The catalog, with everything that was committed before a question.
+private struct FlushedCatalog: DatabaseAccess {
+    let catalog: FactCatalog
+    let queue: CommitQueue<FactCatalog>
+
+    func access<Answer>(_ body: (Database) throws -> Answer) throws -> Answer {
+        // An answer without the last facts would be a wrong one.
+        guard queue.flush() else { throw StoreError.catalog(code: 13, queue.failure ?? "it cannot be written") }
+        return try catalog.access(body)
+    }
+}

@@ -1,0 +1,175 @@
+// The state of a container in schema 2: takes facts, writes them behind, and answers questions about them.
+
+import Lineage
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+
+/// The facts of a container, durable and in order. Thread-safe.
+///
+/// Facts are written behind: ``commit(_:from:last:)`` queues and returns. Readers see everything committed before,
+/// because they let the queue be written first. A kill loses nothing that was committed; a power cut loses the last
+/// transactions, each as a whole.
+public final class FactStore: Sendable {
+    /// The options of an opening.
+    public struct Options: Sendable {
+        public var clock: any WallClock
+        public var logger: Logger
+        /// Whether the store changes nothing: it makes and recovers nothing, and drops commits.
+        public var readOnly: Bool
+        /// What the start times of processes count in: an identity of the machine's boot; nil for the present one.
+        public var boot: [UInt8]?
+
+        public init(
+            clock: any WallClock = SystemClock(), logger: Logger = Logger(label: "versionsfs.store"),
+            readOnly: Bool = false, boot: [UInt8]? = nil
+        ) {
+            (self.clock, self.logger, self.readOnly, self.boot) = (clock, logger, readOnly, boot)
+        }
+    }
+
+    /// What was found at the opening.
+    public struct Identity: Hashable, Sendable {
+        /// What the identities of facts derive from, beside their numbers. A new catalog has a new one.
+        public var epoch: ContainerID
+        public var wasCreated: Bool
+        /// Whether the catalog was damaged, and is set aside: this one is empty.
+        public var wasLost: Bool
+        /// Whether the last process closed the catalog in order.
+        public var cleanShutdown: Bool
+    }
+
+    public let identity: Identity
+    let ids: FactIDs
+    let options: Options
+    let catalog: FactCatalog
+    let queue: CommitQueue<FactCatalog>
+    private let observers: Observers<FactTransaction>
+    /// Innermost; held for a look.
+    let numbers: Mutex<FactNumbers>
+    let subjects: SubjectNumbers
+    private let isClosed = Mutex(false)
+
+    /// Opens the catalog, and makes it if it is missing.
+    ///
+    /// - Parameters:
+    ///   - state: the directory of the container's state, which the caller has locked. It must stay open as long as the
+    ///     store.
+    ///   - ballast: room for the last rows on a full disk.
+    ///   - settling: the contents that must be durable before the catalog.
+    public convenience init(
+        in state: FileDescriptor, options: Options = Options(), ballast: Ballast? = nil
+    ) throws(StoreError) {
+        try self.init(in: state, options: options, ballast: ballast, settling: nil)
+    }
+
+    init(
+        in state: FileDescriptor, options: Options, ballast: Ballast?, settling: Settling?
+    ) throws(StoreError) {
+        let opening = try FactOpening(state, options, settling)
+        self.options = options
+        identity = opening.identity
+        ids = FactIDs(epoch: opening.identity.epoch)
+        catalog = opening.catalog
+        numbers = Mutex(FactNumbers(next: opening.next))
+        let (subjects, observers) = (opening.subjects, Observers<FactTransaction>())
+        (self.subjects, self.observers) = (subjects, observers)
+        let redo = options.readOnly ? nil : try? RedoFile<FactTransaction>(in: state)
+        queue = CommitQueue(
+            catalog: opening.catalog, redo: redo, applied: opening.applied, logger: options.logger, ballast: ballast
+        ) { transactions in
+            subjects.noteWritten(transactions)
+            observers.tell(transactions)
+        }
+        if !options.readOnly { queue.start() }
+    }
+
+    deinit { close() }
+
+    /// Writes everything, marks an orderly end, and closes the catalog. No call may follow; a second call has no
+    /// effect.
+    public func close() {
+        let isFirst = isClosed.withLock { closed in
+            defer { closed = true }
+            return !closed
+        }
+        guard isFirst else { return }
+        queue.stop()
+        if !options.readOnly, !queue.isStuck {
+            let next = numbers.withLock(\.next)
+            try? catalog.setMeta(FactOpening.nextKey, FactCatalog.bytes(of: next))
+            try? catalog.setMeta(FactOpening.cleanKey, [1])
+        }
+        catalog.connection.close()
+    }
+
+    // MARK: Numbers
+
+    /// Sets numbers aside for the facts of one transaction. Until ``finish(_:)``, readers of the feed stop before them.
+    ///
+    /// - Returns: the first.
+    public func reserve(_ count: UInt64) -> UInt64 { numbers.withLock { $0.reserve(count) } }
+
+    /// Ends what ``reserve(_:)`` began, after the commit, or without one.
+    public func finish(_ first: UInt64) { numbers.withLock { $0.finish(first) } }
+
+    /// Leaves out the numbers up to this one: something has been found that has it, as a label of a kept content.
+    public func skipNumbers(through last: UInt64) { numbers.withLock { $0.skip(through: last) } }
+
+    // MARK: Writing
+
+    /// Records facts: one atomic transaction, in the order of the calls. Returns at once, unless too much waits in
+    /// memory (50,000 rows).
+    ///
+    /// - Parameters:
+    ///   - first: the first of the numbers that were set aside for the facts. Facts with smaller numbers count as
+    ///     published late. Without it none does.
+    ///   - last: the last of those numbers that anything has, also what stays in memory: later ones are given again.
+    ///     nil if it is not known.
+    public func commit(_ transaction: FactTransaction, from first: UInt64? = nil, last: UInt64? = nil) {
+        guard !transaction.isEmpty else { return }
+        guard !options.readOnly else { return options.logger.error("a change of a catalog open for reading") }
+        var transaction = transaction
+        subjects.add(to: &transaction)
+        let isTold = transaction.hasEvents(first: first ?? 0)
+        var extra: UInt64?
+        numbers.withLock { numbers in
+            if let first, let last { numbers.noteUsed(first: first, last: last) }
+            guard isTold else { return }
+            transaction.eventNumber = first.flatMap { numbers.eventNumber(first: $0, last: last) }
+            guard transaction.eventNumber == nil else { return }
+            extra = numbers.reserve(0)
+            transaction.eventNumber = extra
+        }
+        transaction.telling = FactTables.Telling(
+            first: first ?? 0, last: transaction.eventNumber ?? transaction.lastNumber)
+        queue.commit(transaction)
+        subjects.noteQueued(transaction)
+        if let extra { numbers.withLock { $0.finish(extra) } }
+    }
+
+    /// Waits until readers see everything committed before.
+    public func flush() { queue.flush() }
+
+    /// Makes everything committed before durable.
+    public func synchronize() {
+        queue.flush()
+        catalog.makeDurable()
+    }
+
+    /// Whether the catalog cannot be written now (disk full, I/O error); transactions wait in memory.
+    public var isWritingStuck: Bool { queue.isStuck }
+
+    /// Whether no further change is allowed, because it could not be recorded: checked before each change.
+    public var isWritingRefused: Bool { queue.isRefusing }
+
+    /// The reason why the catalog cannot be written; nil while it can, or may soon.
+    public var writingFailure: String? { queue.failure }
+
+    /// Calls `handler` with the transactions, in the order of their commits, on the writer's thread, when they are in
+    /// the catalog. The handler may read and commit, but must not block.
+    public func observe(_ handler: @escaping @Sendable ([FactTransaction]) -> Void) -> Observation {
+        observers.add(handler)
+    }
+}
