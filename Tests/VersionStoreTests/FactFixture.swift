@@ -1,4 +1,4 @@
-// A store of facts in a directory of its own under /var/tmp, and facts to fill it with.
+// A store of facts in a directory of its own, and facts to fill it with.
 
 import Foundation
 import Glibc
@@ -13,6 +13,8 @@ import VersionModel
 /// A directory that is removed with the fixture, and the store of facts in it.
 final class FactFixture {
     static let boot = ContainerID.random().bytes
+    /// In memory, if there is such a place: these tests open a store hundreds of times, which synchronizes each time.
+    private static let top = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/var/tmp"
 
     let path: String
     let state: FileDescriptor
@@ -21,7 +23,7 @@ final class FactFixture {
 
     init(path: String? = nil) throws {
         removes = path == nil
-        self.path = path ?? "/var/tmp/versionsfs-facts-\(ContentID.random().short)"
+        self.path = path ?? "\(Self.top)/versionsfs-facts-\(ContentID.random().short)"
         try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
         state = try FileDescriptor.open(FilePath(self.path), .readOnly, options: .directory)
     }
@@ -52,12 +54,19 @@ final class FactFixture {
     /// The files of the state.
     static let names = ["catalog2.sqlite", "catalog2.sqlite-wal", "redo2"]
 
+    /// Their bytes at one moment: rows that come meanwhile are in the redo log, which is read last.
     func contents() -> [String: Data] {
-        var contents: [String: Data] = [:]
-        for name in Self.names {
-            contents[name] = try? Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
+        func bytes(_ name: String) -> Data? { try? Data(contentsOf: URL(fileURLWithPath: path + "/" + name)) }
+        while true {
+            var contents: [String: Data] = [:]
+            for name in Self.names { contents[name] = bytes(name) }
+            // A checkpoint changes the database, and a log that is begun anew its first bytes.
+            let log = (contents["catalog2.sqlite-wal"] ?? Data()).prefix(32)
+            let isOneMoment =
+                bytes("catalog2.sqlite") == contents["catalog2.sqlite"]
+                && (log.isEmpty || bytes("catalog2.sqlite-wal")?.prefix(32) == log)
+            if isOneMoment { return contents }
         }
-        return contents
     }
 
     /// A fixture with the files as they are now: what a kill would leave.

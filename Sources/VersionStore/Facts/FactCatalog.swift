@@ -128,6 +128,9 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
         lastDurable.store(last, ordering: .relaxed)
     }
 
+    /// The numbers before this one are left out, or durable.
+    func noteDurable(_ number: UInt64) { lastDurable.store(number, ordering: .relaxed) }
+
     func settleLog(_ rows: Int) {
         connection.settleLog(rows)
         let (last, durable) = (lastStaged.load(ordering: .relaxed), lastDurable.load(ordering: .relaxed))

@@ -46,6 +46,7 @@ struct FactOpening {
             try catalog.setMeta(Self.cleanKey, [0])
             // Otherwise a power cut a moment later would leave an apparently orderly end.
             if wasClean { catalog.makeDurable() }
+            catalog.noteDurable(next)
         } catch {
             catalog.connection.close()
             throw CatalogConnection.storeError(error)
