@@ -26,6 +26,7 @@ extension CommitQueue {
             while let more = moreWork(until: deadline) {
                 guard var told = staged else {
                     calls += more
+                    refuseIfHopeless(failure, since: begun)
                     continue
                 }
                 // A failure here rolls everything back; the next round stages it again.
@@ -70,6 +71,8 @@ extension CommitQueue {
 
     /// The calls that came while the disk was full; nil when it is time for another try, or for the end.
     func moreWork(until deadline: Int) -> Calls? {
+        // Where calls always come, the next try takes them. None comes once the queue stops.
+        if MonotonicTime.now() >= deadline, locked({ !isStopping }) { return nil }
         if taking.isEmpty {
             let taken: [Call]? = locked {
                 while pending.isEmpty {
