@@ -142,9 +142,12 @@ final class CatalogConnection: Sendable {
     // MARK: The database's log
 
     /// Writes the log into the database, which synchronizes both.
-    func makeDurable() {
+    ///
+    /// - Returns: whether it could be done: not while a transaction is open.
+    @discardableResult
+    func makeDurable() -> Bool {
         settling.withLock(\.self)?.settle()
-        try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+        return (try? access { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }) != nil
     }
 
     /// SQLite would synchronize a long log, and with it rows that name files without durable content. Where the file

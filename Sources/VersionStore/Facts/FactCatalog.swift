@@ -16,6 +16,8 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
     static let forgottenKey = "events-forgotten"
     /// About so many rows of events are kept.
     private static let mostEvents: Int64 = 100_000
+    /// Old ones are dropped after so many new ones.
+    private static let eventsBetween = 10_000
     /// The largest distance of numbers that a power cut may take: ``FactNumbers/skipped`` is more.
     private static let mostUnsettled: UInt64 = 1 << 18
 
@@ -25,7 +27,8 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
     // Atomics for the compiler: they are used in the writer's turn alone.
     private let lastStaged: Atomic<UInt64>
     private let lastDurable: Atomic<UInt64>
-    private let newEvents = Atomic<Int>(0)
+    /// Rows of events since old ones were dropped. The first row of each opening drops them, too.
+    private let newEvents = Atomic<Int>(FactCatalog.eventsBetween)
 
     /// Opens or creates the database.
     ///
@@ -106,7 +109,7 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
         writer.list(transaction.allEvents(first: transaction.telling.first)) { $0.event($1) }
         try SQLStatement.run(
             database, "INSERT OR REPLACE INTO event (seq, record) VALUES (?, ?)", .number(number), .blob(writer.bytes))
-        if newEvents.add(1, ordering: .relaxed).newValue >= Int(Self.mostEvents / 10) {
+        if newEvents.add(1, ordering: .relaxed).newValue >= Self.eventsBetween {
             newEvents.store(0, ordering: .relaxed)
             try Self.forgetEvents(beyond: Self.mostEvents, database)
         }
@@ -122,10 +125,14 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
         try set("meta", forgottenKey, bytes(of: last), database)
     }
 
-    func makeDurable() {
+    func makeDurable() { _ = isMadeDurable() }
+
+    /// - Returns: whether it could be done: not while the writer has staged something.
+    func isMadeDurable() -> Bool {
         let last = lastStaged.load(ordering: .relaxed)
-        connection.makeDurable()
+        guard connection.makeDurable() else { return false }
         lastDurable.store(last, ordering: .relaxed)
+        return true
     }
 
     /// The numbers before this one are left out, or durable.
@@ -143,10 +150,11 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
 
     func setMeta(_ key: String, _ value: [UInt8]) throws { try access { try Self.set("meta", key, value, $0) } }
 
+    /// A number of those that count something; nil for other bytes.
     func number(_ key: String) throws -> UInt64? {
         guard let bytes = try meta(key) else { return nil }
         var reader = ByteReader(bytes)
-        return try? reader.fixed64()
+        return try? min(reader.fixed64(), FactNumbers.most)
     }
 
     /// - Parameter table: `meta` or `setting`.

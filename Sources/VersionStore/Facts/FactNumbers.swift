@@ -4,6 +4,8 @@
 struct FactNumbers: Sendable {
     /// The numbers that are left out after a disorderly end: more than a power cut can have taken.
     static let skipped: UInt64 = 1 << 20
+    /// No store gives a larger one, so that sums of numbers do not overflow.
+    static let most: UInt64 = 1 << 62
 
     private struct Block {
         var first: UInt64
@@ -40,7 +42,7 @@ struct FactNumbers: Sendable {
     mutating func eventNumber(first: UInt64, last: UInt64?) -> UInt64? {
         guard let index = blocks.firstIndex(where: { $0.first == first }) else { return nil }
         let block = blocks[index]
-        let number = max(last.map { max($0 + 1, first) } ?? block.end - 1, block.used ?? 0)
+        let number = max(last.map { max(Self.behind($0), first) } ?? block.end - 1, block.used ?? 0)
         guard number < block.end else { return nil }
         blocks[index].used = number + 1
         return number
@@ -49,7 +51,7 @@ struct FactNumbers: Sendable {
     /// Facts are recorded whose last number is this.
     mutating func noteUsed(first: UInt64, last: UInt64) {
         guard let index = blocks.firstIndex(where: { $0.first == first }) else { return }
-        blocks[index].used = max(blocks[index].used ?? 0, last + 1)
+        blocks[index].used = max(blocks[index].used ?? 0, Self.behind(last))
     }
 
     /// Ends a block: no more facts get a number of it. What is left of the last block is given again.
@@ -59,6 +61,12 @@ struct FactNumbers: Sendable {
         if let used = block.used, block.end == next { next = max(block.first, min(used, block.end)) }
     }
 
-    /// Leaves out the numbers up to this one: something has been found that has it.
-    mutating func skip(through last: UInt64) { next = max(next, last == .max ? last : last + 1) }
+    /// Leaves out the numbers up to this one: something has been found that has it. A number without an identity
+    /// (``FactIDs``) is of no store.
+    mutating func skip(through last: UInt64) {
+        guard last >> FactIDs.numberBits == 0 else { return }
+        next = max(next, last + 1)
+    }
+
+    private static func behind(_ number: UInt64) -> UInt64 { min(number, most) + 1 }
 }

@@ -26,23 +26,26 @@ struct FactOpening {
         _ state: FileDescriptor, _ options: FactStore.Options, _ settling: Settling?
     ) throws(StoreError) {
         let (catalog, wasLost) = try Self.openCatalog(state, options)
-        let isNew = catalog.wasCreated
         self.catalog = catalog
         do {
             catalog.connection.settling.withLock { $0 = settling }
             catalog.connection.takeOverCheckpoints()
-            let wasClean = try isNew || catalog.meta(Self.cleanKey) == [1]
+            // The first opening writes it as its last step.
+            let clean = try catalog.meta(Self.cleanKey)
+            let isNew = try clean == nil && catalog.access { try FactTables.lastNumber($0) } == 0
+            let wasClean = isNew || clean == [1]
             var applied = try catalog.number(FactCatalog.appliedKey) ?? 0
             if !wasClean, !options.readOnly { applied = try Self.redo(state, catalog, applied, options.logger) }
             self.applied = applied
             let last = try catalog.access { try FactTables.lastNumber($0) }
             let noted = try catalog.number(Self.nextKey) ?? 0
-            next = max(noted, min(last, 1 << 62) + 1) + (wasClean ? 0 : FactNumbers.skipped)
+            next = max(noted, min(last, FactNumbers.most) + 1) + (wasClean ? 0 : FactNumbers.skipped)
             let epoch = try Self.epoch(catalog, options)
             identity = FactStore.Identity(
                 epoch: epoch, wasCreated: isNew && !wasLost, wasLost: wasLost, cleanShutdown: wasClean && !isNew)
             subjects = try Self.subjects(catalog, options)
             guard !options.readOnly else { return }
+            if isNew { try Self.removeLog(state) }
             try catalog.setMeta(Self.cleanKey, [0])
             // Otherwise a power cut a moment later would leave an apparently orderly end.
             if wasClean { catalog.makeDurable() }
@@ -72,6 +75,13 @@ struct FactOpening {
         catalog.makeDurable()
         logger.notice("brought the catalog up to date after a crash", metadata: ["transactions": "\(calls.count)"])
         return last
+    }
+
+    /// The redo log of a catalog that is gone: its transactions alone would be facts without the ones that they name.
+    private static func removeLog(_ state: FileDescriptor) throws(StoreError) {
+        do throws(Errno) {
+            try System.unlink(RedoFile<FactTransaction>.name, in: state)
+        } catch .noSuchFileOrDirectory {} catch { throw .io(error, "removing the redo log of another catalog") }
     }
 
     private static func subjects(_ catalog: FactCatalog, _ options: FactStore.Options) throws -> SubjectNumbers {

@@ -115,6 +115,7 @@ public final class FactStore: Sendable {
     public func finish(_ first: UInt64) { numbers.withLock { $0.finish(first) } }
 
     /// Leaves out the numbers up to this one: something has been found that has it, as a label of a kept content.
+    /// Numbers that are too large for an identity are ignored.
     public func skipNumbers(through last: UInt64) { numbers.withLock { $0.skip(through: last) } }
 
     // MARK: Writing
@@ -153,9 +154,16 @@ public final class FactStore: Sendable {
     public func flush() { queue.flush() }
 
     /// Makes everything committed before durable.
-    public func synchronize() {
-        queue.flush()
-        catalog.makeDurable()
+    ///
+    /// - Returns: whether it is. It is not while the catalog cannot be written.
+    @discardableResult
+    public func synchronize() -> Bool {
+        // Other threads' transactions may just be staged. Each flush waits for them.
+        for _ in 0..<100 {
+            guard queue.flush(), !queue.isStuck else { return false }
+            if catalog.isMadeDurable() { return true }
+        }
+        return false
     }
 
     /// Whether the catalog cannot be written now (disk full, I/O error); transactions wait in memory.
@@ -168,7 +176,8 @@ public final class FactStore: Sendable {
     public var writingFailure: String? { queue.failure }
 
     /// Calls `handler` with the transactions, in the order of their commits, on the writer's thread, when they are in
-    /// the catalog. The handler may read and commit, but must not block.
+    /// the catalog. The handler may commit, but must not block. Its questions get no answer: what waits behind these
+    /// transactions would be missing.
     public func observe(_ handler: @escaping @Sendable ([FactTransaction]) -> Void) -> Observation {
         observers.add(handler)
     }
