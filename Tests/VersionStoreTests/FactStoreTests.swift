@@ -160,7 +160,7 @@ struct FactStoreTests {
                 Issue.record("cut at \(length): other transactions")
                 return
             }
-            guard length % 97 == 0 else { continue }
+            guard length % max(1, redo.count / 20) == 0 else { continue }
             var state = before
             state["redo2"] = part
             let problems = try FactFixture.finding(state) { store in
