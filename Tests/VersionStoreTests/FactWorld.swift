@@ -14,6 +14,8 @@ struct FactWorld: DatabaseAccess {
     let queue: DatabaseQueue
     /// What listeners were told.
     private(set) var told: [Fact] = []
+    /// The same of the last transaction.
+    private(set) var last: [Fact] = []
 
     var reader: FactReader { FactReader(self, epoch: Self.epoch) }
     static let epoch = ContainerID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
@@ -36,6 +38,7 @@ struct FactWorld: DatabaseAccess {
 
     mutating func record(_ facts: [Fact], _ details: FactDetails = FactDetails()) throws {
         told += facts
+        last = facts
         try queue.write { database in
             try FactTables.record(facts, details, .plainly, database)
             for fact in facts { if case .row(let row) = fact { try Self.put(row.place, database) } }
@@ -90,7 +93,7 @@ struct FactWorld: DatabaseAccess {
 extension FactWorld {
     /// Random worlds, one after another, each at some moments on the way.
     static func random(
-        _ title: String, rounds: Int, _ statement: (@Sendable (String) -> Void)? = nil,
+        _ title: String, rounds: Int, every count: Int = 25, _ statement: (@Sendable (String) -> Void)? = nil,
         check: (FactWorld, UInt64) throws -> Void
     ) throws {
         let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
@@ -101,7 +104,7 @@ extension FactWorld {
             let transactions = RandomWalk.transactions(seed: seed &+ round, length: 100)
             for (index, transaction) in transactions.enumerated() {
                 try world.record(transaction.told)
-                if index % 25 == 24 || index == transactions.count - 1 { try check(world, seed &+ round) }
+                if index % count == count - 1 || index == transactions.count - 1 { try check(world, seed &+ round) }
             }
         }
     }

@@ -1,0 +1,185 @@
+// What listeners hear of facts: the events of the change feed.
+
+internal import GRDB
+import Lineage
+import VersionModel
+
+/// A change as listeners hear it, with the catalog's own numbers.
+public struct ToldChange: Hashable, Sendable {
+    public var event: ChangeEvent
+    /// The name that it is about, where it is behind the change; of a deletion, where it was.
+    public var place: Place
+    /// The path of that; nil if no row tells of a directory above it.
+    public var path: TreePath?
+    /// Where it was before, if that is another place.
+    public var from: Place?
+    public var fromPath: TreePath?
+    /// nil for a directory.
+    public var document: DocumentNumber?
+    public var version: VersionNumber?
+    public var time: Timestamp
+    public var actor: ActorNumber?
+}
+
+extension FactReader {
+    /// What listeners hear of the facts that one transaction has told, in their order.
+    ///
+    /// | fact | event |
+    /// |---|---|
+    /// | a file is made, linked, or appears again at a place | `created` |
+    /// | a file is found at a place that had none before | none: it was there before anything was told |
+    /// | a file comes from another name that it leaves by this | `renamed`, for each of two that change places |
+    /// | a file comes to a free name from elsewhere | `created` |
+    /// | a file goes to a name that they do not know | `deleted` |
+    /// | a name is removed, shown in the deleted list or not | `deleted` |
+    /// | undelete | `undeleted` |
+    /// | a version of a document that has the name | `saved`, and `conflict` for its loser |
+    /// | a version beside a document | `conflict` if it is one |
+    /// | a conflict is settled | `resolved` |
+    /// | a version of a document with a name goes for good | `version-lost` |
+    /// - Parameter last: the last number of the transaction.
+    public func changes(toldBy facts: [Fact], through last: UInt64) throws(StoreError) -> [ToldChange] {
+        try look { look in
+            var teller = try Teller(look, facts, last)
+            for fact in facts { try teller.tell(fact) }
+            return teller.told
+        }
+    }
+}
+
+/// The telling of one transaction.
+private struct Teller {
+    private let look: Look
+    private let last: UInt64
+    private var paths: FormerPaths
+    /// What facts without circumstances have: those of the transaction.
+    private let time: Timestamp
+    private let actor: ActorNumber?
+    /// The name rows of the transaction.
+    private let rows: Set<RowNumber>
+    private(set) var told: [ToldChange] = []
+
+    init(_ look: Look, _ facts: [Fact], _ last: UInt64) throws {
+        (self.look, self.last, paths) = (look, last, FormerPaths(look))
+        let circumstances = facts.compactMap { fact -> (time: Timestamp, actor: ActorNumber?)? in
+            switch fact {
+            case .row(let row): (row.time, row.actor)
+            case .version(let version), .amend(let version): (version.time, version.author)
+            case .settle, .forget, .publish, .purge: nil
+            }
+        }
+        rows = Set(facts.compactMap { if case .row(let row) = $0 { row.number } else { nil } })
+        let known = circumstances.max { $0.time < $1.time }
+        // Of what is told alone, such as a resolution, nothing says when it was.
+        let before = try FactTables.names(look.database, "seq <= ? ORDER BY seq DESC LIMIT 1", .bound(last)).first
+        time = known?.time ?? before?.time ?? Timestamp(nanoseconds: 0)
+        actor = known?.actor
+    }
+
+    mutating func tell(_ fact: Fact) throws {
+        switch fact {
+        case .row(let row): try row.file == nil ? tellDeparture(row) : tellArrival(row)
+        case .version(let version): try tell(version)
+        case .amend(let version): try tell(version)
+        case .settle(let version): try tell(.resolved, version)
+        case .forget(let version): try tellForgotten(version)
+        case .publish, .purge: break
+        }
+    }
+
+    // MARK: Names
+
+    private mutating func tellArrival(_ row: NameRow) throws {
+        let former = row.from.flatMap { look.stored.row($0) }
+        switch row.how {
+        case .created, .linked: try add(.created, row)
+        case .moved:
+            if let former, former.place != row.place, isLeaving(former) {
+                return try add(.renamed, row, from: look.place(former.place))
+            }
+            fallthrough
+        case .restored:
+            // Over a file there is a version, or nothing new.
+            if try !isOccupied(before: row) { try add(.created, row) }
+        case .undeleted: try add(.undeleted, row, from: former.flatMap { try look.place($0.place) })
+        case .found:
+            let isFirst = look.facts.lastOccupant(of: row.place, before: row.number) == nil
+            if try !isFirst && !isOccupied(before: row) { try add(.created, row) }
+        case .movedAway, .removed, .hidden: break
+        }
+    }
+
+    /// Whether a file leaves a name by this transaction: listeners know it there until now.
+    private func isLeaving(_ row: NameRow) -> Bool {
+        look.facts.departure(of: row).map { rows.contains($0.number) } ?? false
+    }
+
+    private func isOccupied(before row: NameRow) throws -> Bool {
+        try look.lastRow(at: row.place, until: row.number.number - 1).map { $0.file != nil } ?? false
+    }
+
+    private mutating func tellDeparture(_ row: NameRow) throws {
+        if case .movedAway(let target?) = row.how, look.stored.row(target) != nil { return }
+        guard let occupant = look.facts.lastOccupant(of: row.place, before: row.number) else { return }
+        try add(.deleted, row, of: occupant)
+    }
+
+    private mutating func add(_ event: ChangeEvent, _ row: NameRow, of occupant: NameRow? = nil, from: Place? = nil)
+        throws
+    {
+        guard let place = try look.place(row.place) else { return }
+        var change = ToldChange(
+            event: event, place: place, path: try path(of: place, at: last), time: row.time, actor: row.actor)
+        let shown = occupant ?? row
+        change.document = shown.isDirectory ? nil : shown.document
+        if let from, from != place {
+            (change.from, change.fromPath) = (from, try path(of: from, at: row.number.number - 1))
+        }
+        told.append(change)
+    }
+
+    private mutating func path(of place: Place, at number: UInt64) throws -> TreePath? {
+        try paths.path(of: place.directory, at: number)?.appending(place.name)
+    }
+
+    // MARK: Versions
+
+    private mutating func tell(_ version: VersionRow) throws {
+        guard let row = look.stored.row(version.row), !version.isForgotten else { return }
+        let isFound = row.how == .found && version.number.number == row.number.number + 1 && version.author == nil
+        if version.beside == .no, !isFound, let name = try name(of: row.document, preferring: row) {
+            try add(.saved, version.number, name, version.time, version.author)
+        }
+        if version.beside == .conflict { try tell(.conflict, version.number, version.time, version.author) }
+        if let loser = version.loser { try tell(.conflict, loser, version.time, version.author) }
+    }
+
+    /// The name of a document that a save was made under, or any.
+    private func name(of document: DocumentNumber, preferring row: NameRow) throws -> NameRow? {
+        let names = look.facts.names(of: document)
+        return names.first { $0.place == row.place } ?? names.last
+    }
+
+    private mutating func tellForgotten(_ version: VersionNumber) throws {
+        guard let document = look.facts.document(of: version), look.facts.hasName(document) else { return }
+        try tell(.versionLost, version)
+    }
+
+    private mutating func tell(
+        _ event: ChangeEvent, _ version: VersionNumber, _ time: Timestamp? = nil, _ actor: ActorNumber? = nil
+    ) throws {
+        guard let row = look.stored.version(version).flatMap({ look.stored.row($0.row) }) else { return }
+        let name = try name(of: row.document, preferring: row) ?? row
+        try add(event, version, name, time ?? self.time, time == nil ? self.actor : actor)
+    }
+
+    private mutating func add(
+        _ event: ChangeEvent, _ version: VersionNumber, _ name: NameRow, _ time: Timestamp, _ actor: ActorNumber?
+    ) throws {
+        guard let place = try look.place(name.place) else { return }
+        told.append(
+            ToldChange(
+                event: event, place: place, path: try path(of: place, at: last), document: name.document,
+                version: version, time: time, actor: actor))
+    }
+}

@@ -1,0 +1,65 @@
+// What listeners hear of facts.
+
+import Lineage
+import LineageWorlds
+import Testing
+import VersionModel
+
+@testable import VersionStore
+
+@Suite("Lists of facts: the feed")
+struct FactTellingTests {
+    @Test("A listener knows the names of each moment, each new conflict and each resolution")
+    func listener() throws {
+        var (conflicts, renames) = (0, 0)
+        var (listener, walk): (Listener, UInt64?) = (Listener(), nil)
+        try FactWorld.random("telling", rounds: 100, every: 1) { world, seed in
+            if walk != seed { (listener, walk) = (Listener(), seed) }
+            let (before, told) = (listener, world.last)
+            let facts = world.lists
+            let changes = try world.reader.changes(toldBy: told, through: facts.lastNumber)
+            listener.hear(changes)
+            let tree = Set(facts.tree().keys.map { FactWorld.place($0) })
+            #expect(listener.names == tree, "VERSIONSFS_SEED=\(seed): \(changes)")
+            let documents = Set(facts.rows.filter { $0.file != nil }.map(\.document))
+            listener.conflicts = Set(documents.flatMap { facts.conflicts(of: $0) })
+            for conflict in listener.conflicts.subtracting(before.conflicts) {
+                // What a purged winner had beaten is one again when its document comes back with another winner.
+                let isTold = changes.contains { $0.event == .conflict && $0.version == conflict }
+                #expect(isTold, "VERSIONSFS_SEED=\(seed): \(conflict) \(told)")
+                conflicts += 1
+            }
+            for fact in told {
+                if case .settle(let version) = fact {
+                    #expect(changes.contains { $0.event == .resolved && $0.version == version })
+                }
+                if case .version(let version) = fact, version.beside == .no,
+                    let row = facts.rows.first(where: { $0.number == version.row }), facts.hasName(row.document)
+                {
+                    #expect(changes.contains { $0.event == .saved && $0.version == version.number })
+                }
+            }
+            renames += changes.count { $0.event == .renamed }
+            for change in changes where change.event == .renamed { #expect(change.from != nil) }
+        }
+        print("telling: \(conflicts) conflicts, \(renames) renames")
+        #expect(conflicts > 0 && renames > 0)
+    }
+}
+
+private struct Listener {
+    var names: Set<Place> = []
+    var conflicts: Set<VersionNumber> = []
+
+    mutating func hear(_ changes: [ToldChange]) {
+        // Two that change places do it at once.
+        for change in changes where change.event == .renamed { change.from.map { _ = names.remove($0) } }
+        for change in changes {
+            switch change.event {
+            case .created, .undeleted, .renamed: names.insert(change.place)
+            case .deleted: names.remove(change.place)
+            case .saved, .conflict, .resolved, .versionLost, .attributes: continue
+            }
+        }
+    }
+}
