@@ -104,6 +104,7 @@ struct Look {
 
     /// The version that the names of a document showed when a number was the last.
     func version(of document: DocumentNumber, until number: UInt64 = .max) -> VersionRow? {
+        guard document.number <= number else { return nil }
         if let own = stored.newestVersion(of: document, until: number, isShown: true) { return own }
         return facts.origin(of: document).flatMap { facts[$0] }
     }

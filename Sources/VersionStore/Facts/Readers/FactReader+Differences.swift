@@ -1,0 +1,129 @@
+// What is not as it was: for `restore DIR --at`, and for comparisons.
+
+internal import GRDB
+import Lineage
+import VersionModel
+
+/// A place that has another file, or another document, than it had.
+public struct PlaceDifference: Hashable, Sendable {
+    public var place: Place
+    /// nil if the place was free.
+    public var then: NameThen?
+    /// nil if the place is free.
+    public var now: NameThen?
+    /// Where the place was then, and is now.
+    public var pathThen: TreePath?
+    public var pathNow: TreePath?
+}
+
+/// A document that shows another version than it did.
+public struct DocumentDifference: Hashable, Sendable {
+    public var document: DocumentNumber
+    /// nil if it showed none, or was not there. A version with a later time than that of the question was saved
+    /// before, and amended since.
+    public var then: VersionRow?
+    public var now: VersionRow
+    /// Its names now, oldest first.
+    public var names: [DocumentName]
+}
+
+extension FactReader {
+    /// Where a walk along the facts since a number goes on: behind a number.
+    public typealias Since = UInt64
+
+    /// The places below a directory that have another file or document than when a number was the last, in the order in
+    /// which they were changed first. What was made and removed since is not among them.
+    /// - Parameters:
+    ///   - directory: then or now above them.
+    ///   - number: what is compared with.
+    ///   - last: where the page begins; nil: at the start.
+    public func placesChanged(
+        since number: UInt64, below directory: FileID = .root, from last: Since? = nil, limit: Int
+    ) throws(StoreError) -> FactPage<PlaceDifference, Since> {
+        try look { look in
+            let (before, after) = (Directories(look, at: number), Directories(look, at: .max))
+            var (found, at): ([PlaceDifference], Since) = ([], last ?? number)
+            let rows = try FactTables.names(
+                look.database, "seq > ? AND seq > ? ORDER BY seq LIMIT ?", .bound(at), .bound(number),
+                .integer(Int64(Self.looks)))
+            for row in rows {
+                guard found.count < limit else { return FactPage(elements: found, next: at) }
+                at = row.number.number
+                // Each place counts once: at its first row since.
+                guard look.stored.firstRow(at: row.place, after: RowNumber(number))?.number == row.number,
+                    let place = try look.place(row.place)
+                else { continue }
+                guard try before.isWithin(place.directory, directory) || after.isWithin(place.directory, directory),
+                    let difference = try look.difference(at: row.place, place, since: number, before, after)
+                else { continue }
+                found.append(difference)
+            }
+            return FactPage(elements: found, next: rows.count < Self.looks ? nil : at)
+        }
+    }
+
+    /// The documents with a name below a directory that show another version than when a number was the last, in the
+    /// order in which they were saved first since.
+    public func documentsChanged(
+        since number: UInt64, below directory: FileID = .root, from last: Since? = nil, limit: Int
+    ) throws(StoreError) -> FactPage<DocumentDifference, Since> {
+        try look { look in
+            let directories = Directories(look, at: .max)
+            var (found, at): ([DocumentDifference], Since) = ([], last ?? number)
+            let saves = try look.shownSaves(after: max(at, number), limit: Self.looks)
+            for (save, document) in saves {
+                guard found.count < limit else { return FactPage(elements: found, next: at) }
+                at = save
+                guard try look.firstShown(in: document, after: number) == save,
+                    let now = look.version(of: document)
+                else { continue }
+                let names = try look.names(of: document)
+                guard try names.contains(where: { try directories.isWithin($0.place.directory, directory) }) else {
+                    continue
+                }
+                let then = look.version(of: document, until: number)
+                guard then?.fingerprint != now.fingerprint else { continue }
+                found.append(DocumentDifference(document: document, then: then, now: now, names: names))
+            }
+            return FactPage(elements: found, next: saves.count < Self.looks ? nil : at)
+        }
+    }
+}
+
+extension Look {
+    fileprivate func difference(
+        at number: PlaceNumber, _ place: Place, since last: UInt64, _ before: Directories, _ after: Directories
+    ) throws -> PlaceDifference? {
+        let spot = (number, place.name)
+        let then = try name(spot, in: place.directory, at: last)
+        let now = try name(spot, in: place.directory, at: nil)
+        let isSame = then?.row.file == now?.row.file && then?.row.document == now?.row.document
+        if isSame || then == nil && now == nil { return nil }
+        return PlaceDifference(
+            place: place, then: then, now: now, pathThen: try before.path(of: place),
+            pathNow: try after.path(of: place))
+    }
+
+    /// The versions that names showed, behind a number, with their documents.
+    fileprivate func shownSaves(after number: UInt64, limit: Int) throws -> [(UInt64, DocumentNumber)] {
+        try statement(
+            "SELECT seq, item FROM version WHERE seq > ? AND flags & 19 = 0 ORDER BY seq LIMIT ?", .bound(number),
+            .integer(Int64(limit))
+        ).rows { ($0.number(0), DocumentNumber($0.number(1))) }
+    }
+
+    fileprivate func firstShown(in document: DocumentNumber, after number: UInt64) throws -> UInt64? {
+        try statement(
+            """
+            SELECT seq FROM version WHERE item = ? AND seq > ? AND flags & 16 = 0 AND flags & 3 = 0
+            ORDER BY seq LIMIT 1
+            """, .number(document.number), .bound(number)
+        ).first { $0.number(0) }
+    }
+}
+
+extension Directories {
+    func path(of place: Place) throws -> TreePath? {
+        try path(of: place.directory).path?.appending(place.name)
+    }
+}
