@@ -42,8 +42,7 @@ extension FactReader {
         before entry: Before? = nil, after last: UInt64 = 0, limit: Int
     ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try look { look in
-            let departures = try look.departures(before: entry ?? .max, after: last, limit: Self.looks)
-            return try look.page(of: departures, limit: limit, isEnd: departures.count < Self.looks)
+            try look.page(before: entry, limit: limit) { try look.departures(before: $0, after: last, limit: $1) }
         }
     }
 
@@ -52,8 +51,7 @@ extension FactReader {
         in directory: FileID, before entry: Before? = nil, limit: Int
     ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try look { look in
-            let departures = try look.departures(in: directory, before: entry ?? .max, limit: Self.looks)
-            return try look.page(of: departures, limit: limit, isEnd: departures.count < Self.looks)
+            try look.page(before: entry, limit: limit) { try look.departures(in: directory, before: $0, limit: $1) }
         }
     }
 
@@ -63,8 +61,9 @@ extension FactReader {
     ) throws(StoreError) -> FactPage<DeletedFact, Before> {
         try look { look in
             guard let number = try look.number(of: place) else { return FactPage(elements: [], next: nil) }
-            let departures = try look.departures(at: number, before: entry ?? .max, limit: Self.looks)
-            return try look.page(of: departures, limit: limit, isEnd: departures.count < Self.looks)
+            return try look.page(before: entry, limit: limit) {
+                try look.departures(at: number, before: $0, limit: $1)
+            }
         }
     }
 
@@ -148,19 +147,15 @@ extension Look {
 
     // MARK: Entries
 
-    /// The entries of departures, in their order.
-    /// - Parameter isEnd: whether no departures follow these.
-    func page(
-        of departures: [NameRow], limit: Int, isEnd: Bool, where isWanted: (DeletedFact) throws -> Bool = { _ in true }
+    /// The entries of departures that go back, in their order.
+    fileprivate func page(
+        before entry: FactReader.Before?, limit: Int, _ departures: (UInt64, Int) throws -> [NameRow]
     ) throws -> FactPage<DeletedFact, FactReader.Before> {
         var entries: [DeletedFact] = []
-        var last: FactReader.Before?
-        for departure in departures {
-            guard entries.count < limit else { return FactPage(elements: entries, next: last) }
-            last = departure.number.number
-            if let entry = try entry(of: departure), try isWanted(entry) { entries.append(entry) }
-        }
-        return FactPage(elements: entries, next: isEnd ? nil : last)
+        let next = try walk(
+            from: entry ?? .max, departures, cursor: { $0.number.number }, isFull: { entries.count >= limit },
+            visit: { departure in try self.entry(of: departure).map { entries.append($0) } })
+        return FactPage(elements: entries, next: next)
     }
 
     func entry(of departure: NameRow) throws -> DeletedFact? {

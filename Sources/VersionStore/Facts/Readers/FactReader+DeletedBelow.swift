@@ -8,7 +8,7 @@ extension FactReader {
     /// How many directories are asked one by one. With more, all departures are looked through.
     static let mostDirectories = 1024
     /// How many departures of each place are looked at for a page.
-    private static let portion = 256
+    private static let portionBelow = 64
 
     /// What was deleted at a path and below it, newest first: what had that path then, and what was deleted from a
     /// directory that is below the path now.
@@ -24,27 +24,33 @@ extension FactReader {
         guard !path.bytes.isEmpty else { return try deleted(before: entry, limit: limit) }
         return try look { look in
             var scope = try DeletedScope(look, path)
-            let end = entry ?? .max
-            var (departures, isEnd): ([NameRow], Bool)
-            if let directories = try scope.directories(atMost: mostDirectories) {
-                (departures, isEnd) = try Self.merged(
-                    try directories.map { try look.departures(in: $0, before: end, limit: Self.portion) }
-                        + scope.places.map { try look.departures(at: $0, before: end, limit: Self.portion) })
-            } else {
-                departures = try look.departures(before: end, limit: Self.looks)
-                isEnd = departures.count < Self.looks
+            var (entries, at): ([DeletedFact], Before?) = ([], nil)
+            func visit(_ departure: NameRow) throws {
+                guard try scope.contains(departure) else { return }
+                try look.entry(of: departure).map { entries.append($0) }
             }
-            guard let last = departures.last?.number.number else { return FactPage(elements: [], next: nil) }
-            var page = try look.page(of: try departures.filter { try scope.contains($0) }, limit: limit, isEnd: isEnd)
-            // Those that were left out are done, too.
-            if !isEnd, page.elements.count < limit { page.next = last }
-            return page
+            guard let directories = try scope.directories(atMost: mostDirectories) else {
+                at = try look.walk(
+                    from: entry ?? .max, { try look.departures(before: $0, limit: $1) },
+                    cursor: { $0.number.number }, isFull: { entries.count >= limit }, visit: visit)
+                return FactPage(elements: entries, next: at)
+            }
+            let lists = try directories.map {
+                try look.departures(in: $0, before: entry ?? .max, limit: Self.portionBelow)
+            } + scope.places.map { try look.departures(at: $0, before: entry ?? .max, limit: Self.portionBelow) }
+            let (departures, isEnd) = Self.merged(lists)
+            for departure in departures {
+                guard entries.count < limit else { return FactPage(elements: entries, next: at) }
+                at = departure.number.number
+                try visit(departure)
+            }
+            return FactPage(elements: entries, next: isEnd ? nil : at)
         }
     }
 
     /// Lists that go back as one, as far as all of them reach.
     private static func merged(_ lists: [[NameRow]]) -> ([NameRow], isEnd: Bool) {
-        let reach = lists.compactMap { $0.count < portion ? nil : $0.last?.number }.max()
+        let reach = lists.compactMap { $0.count < portionBelow ? nil : $0.last?.number }.max()
         var seen: Set<RowNumber> = []
         let all = lists.joined().filter { row in reach.map { row.number >= $0 } ?? true }
             .filter { seen.insert($0.number).inserted }

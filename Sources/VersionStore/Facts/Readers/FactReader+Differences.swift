@@ -42,23 +42,25 @@ extension FactReader {
     ) throws(StoreError) -> FactPage<PlaceDifference, Since> {
         try look { look in
             let (before, after) = (Directories(look, at: number), Directories(look, at: .max))
-            var (found, at): ([PlaceDifference], Since) = ([], last ?? number)
-            let rows = try FactTables.names(
-                look.database, "seq > ? AND seq > ? ORDER BY seq LIMIT ?", .bound(at), .bound(number),
-                .integer(Int64(Self.looks)))
-            for row in rows {
-                guard found.count < limit else { return FactPage(elements: found, next: at) }
-                at = row.number.number
+            var found: [PlaceDifference] = []
+            func visit(_ row: NameRow) throws {
                 // Each place counts once: at its first row since.
                 guard look.stored.firstRow(at: row.place, after: RowNumber(number))?.number == row.number,
                     let place = try look.place(row.place)
-                else { continue }
+                else { return }
                 guard try before.isWithin(place.directory, directory) || after.isWithin(place.directory, directory),
                     let difference = try look.difference(at: row.place, place, since: number, before, after)
-                else { continue }
+                else { return }
                 found.append(difference)
             }
-            return FactPage(elements: found, next: rows.count < Self.looks ? nil : at)
+            let next = try look.walk(
+                from: max(last ?? 0, number),
+                {
+                    try FactTables.names(
+                        look.database, "seq > ? ORDER BY seq LIMIT ?", .bound($0), .integer(Int64($1)))
+                },
+                cursor: { $0.number.number }, isFull: { found.count >= limit }, visit: visit)
+            return FactPage(elements: found, next: next)
         }
     }
 
@@ -69,23 +71,23 @@ extension FactReader {
     ) throws(StoreError) -> FactPage<DocumentDifference, Since> {
         try look { look in
             let directories = Directories(look, at: .max)
-            var (found, at): ([DocumentDifference], Since) = ([], last ?? number)
-            let saves = try look.shownSaves(after: max(at, number), limit: Self.looks)
-            for (save, document) in saves {
-                guard found.count < limit else { return FactPage(elements: found, next: at) }
-                at = save
+            var found: [DocumentDifference] = []
+            func visit(_ save: UInt64, _ document: DocumentNumber) throws {
                 guard try look.firstShown(in: document, after: number) == save,
                     let now = look.version(of: document)
-                else { continue }
+                else { return }
                 let names = try look.names(of: document)
                 guard try names.contains(where: { try directories.isWithin($0.place.directory, directory) }) else {
-                    continue
+                    return
                 }
                 let then = look.version(of: document, until: number)
-                guard then?.fingerprint != now.fingerprint else { continue }
+                guard then?.fingerprint != now.fingerprint else { return }
                 found.append(DocumentDifference(document: document, then: then, now: now, names: names))
             }
-            return FactPage(elements: found, next: saves.count < Self.looks ? nil : at)
+            let next = try look.walk(
+                from: max(last ?? 0, number), { try look.shownSaves(after: $0, limit: $1) }, cursor: { $0.0 },
+                isFull: { found.count >= limit }, visit: visit)
+            return FactPage(elements: found, next: next)
         }
     }
 }

@@ -27,14 +27,11 @@ extension FactReader {
     ) throws(StoreError) -> FactPage<NameThen, FileName> {
         try look { look in
             var names: [NameThen] = []
-            var last = name
-            for spot in try look.spots(in: directory, after: name, limit: Self.looks) {
-                guard names.count < limit else { return FactPage(elements: names, next: last) }
-                last = spot.name
-                if let name = try look.name(spot, in: directory, at: number) { names.append(name) }
-            }
-            let isEnd = try last.map { try look.spots(in: directory, after: $0, limit: 1).isEmpty } ?? true
-            return FactPage(elements: names, next: isEnd ? nil : last)
+            let next = try look.walk(
+                from: name, { try look.spots(in: directory, after: $0, limit: $1) }, cursor: { $0.name },
+                isFull: { names.count >= limit },
+                visit: { spot in try look.name(spot, in: directory, at: number).map { names.append($0) } })
+            return FactPage(elements: names, next: next ?? nil)
         }
     }
 

@@ -52,18 +52,17 @@ extension FactReader {
         of document: DocumentNumber? = nil, removable: Bool = false, after last: VersionNumber? = nil, limit: Int
     ) throws(StoreError) -> FactPage<SpaceVersion, VersionNumber> {
         try look { look in
-            var (found, at): ([SpaceVersion], VersionNumber?) = ([], last)
+            var found: [SpaceVersion] = []
             var heads: [DocumentNumber: Heads] = [:]
-            let numbers = try look.versions(of: document, after: last, limit: Self.looks)
-            for number in numbers {
-                guard found.count < limit else { return FactPage(elements: found, next: at) }
-                at = number
-                guard let version = try look.spaceVersion(number, &heads), !removable || version.holds.isEmpty else {
-                    continue
-                }
-                found.append(version)
-            }
-            return FactPage(elements: found, next: numbers.count < Self.looks ? nil : at)
+            let next = try look.walk(
+                from: last, { try look.versions(of: document, after: $0, limit: $1) }, cursor: { $0 },
+                isFull: { found.count >= limit },
+                visit: { number in
+                    guard let version = try look.spaceVersion(number, &heads), !removable || version.holds.isEmpty
+                    else { return }
+                    found.append(version)
+                })
+            return FactPage(elements: found, next: next ?? nil)
         }
     }
 

@@ -24,7 +24,7 @@ public struct PastTreeCursor: Hashable, Sendable {
 
 extension FactReader {
     /// How many places are read at once: those behind a directory are read again.
-    private static let portion = 32
+    private static let places = 32
 
     /// The names at a number below a directory, each directory before what is in it, in the order of their bytes.
     ///
@@ -40,7 +40,7 @@ extension FactReader {
                 guard entries.count < limit, looked < Self.looks else {
                     return FactPage(elements: entries, next: cursor)
                 }
-                let spots = try look.spots(in: step.directory, after: step.last, limit: Self.portion)
+                let spots = try look.spots(in: step.directory, after: step.last, limit: Self.places)
                 looked += max(1, spots.count)
                 var isEntering = false
                 for spot in spots where entries.count < limit && !isEntering {

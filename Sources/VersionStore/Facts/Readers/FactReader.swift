@@ -11,6 +11,8 @@ import VersionModel
 public struct FactReader: Sendable {
     /// The largest number of rows that are examined in one access.
     static let looks = 4096
+    /// How many rows are read at once, at most that many in vain.
+    static let portion = 64
 
     private let catalog: any DatabaseAccess
     let ids: FactIDs
@@ -67,6 +69,31 @@ struct Look {
         let database: Database
 
         func access<Answer>(_ body: (Database) throws -> Answer) throws -> Answer { try body(database) }
+    }
+
+    /// Visits rows in their order, as many as fill a page, or ``FactReader/looks``.
+    ///
+    /// - Parameters:
+    ///   - start: where the walk begins.
+    ///   - rows: the next rows from there, at most so many.
+    ///   - cursor: where a walk goes on behind a row.
+    /// - Returns: where it goes on; nil at the end.
+    func walk<Row, Cursor>(
+        from start: Cursor, portion: Int = FactReader.portion, _ rows: (Cursor, Int) throws -> [Row],
+        cursor: (Row) -> Cursor, isFull: () -> Bool, visit: (Row) throws -> Void
+    ) throws -> Cursor? {
+        var (at, looked) = (start, 0)
+        while looked < FactReader.looks {
+            let next = try rows(at, portion)
+            for row in next {
+                if isFull() { return at }
+                at = cursor(row)
+                try visit(row)
+            }
+            if next.count < portion { return nil }
+            looked += next.count
+        }
+        return at
     }
 
     func statement(_ sql: String, _ values: SQLStatement.Value...) throws -> SQLStatement {
