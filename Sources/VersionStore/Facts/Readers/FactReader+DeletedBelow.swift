@@ -74,11 +74,7 @@ private struct DeletedScope {
     init(_ look: Look, _ path: TreePath) throws {
         (self.look, self.path) = (look, path)
         (now, former) = (Directories(look, at: .max), FormerPaths(look))
-        tops = [.root]
-        for name in path.names {
-            places = try tops.compactMap { try look.number(of: Place(directory: $0, name: name)) }
-            tops = Array(Set(try places.flatMap { try look.directoriesEver(at: $0) })).sorted()
-        }
+        (places, tops) = try look.ever(at: path)
         for top in tops where living == nil {
             let found = try now.path(of: top)
             if found.isThere, found.path == path { living = top }
@@ -138,7 +134,7 @@ struct FormerPaths {
 
 extension Look {
     /// The directories that a place ever had.
-    fileprivate func directoriesEver(at place: PlaceNumber) throws -> [FileID] {
+    func directoriesEver(at place: PlaceNumber) throws -> [FileID] {
         try statement(
             "SELECT DISTINCT file FROM name WHERE place = ? AND file IS NOT NULL AND flags & 2",
             .integer(Int64(place.number))
