@@ -47,7 +47,7 @@ private struct AncestorWalk {
 
     mutating func nearest() -> VersionNumber? {
         var nearest: [VersionNumber] = []
-        // Parents have smaller numbers, so whoever goes back to the largest has reached it.
+        // Parents have smaller numbers: all that go back to the largest have reached it.
         while countOfOpen > 0, let version = open.keys.max(), let sides = open.removeValue(forKey: version) {
             if !sides.contains(.passed) { countOfOpen -= 1 }
             let row = look.stored.version(version)
