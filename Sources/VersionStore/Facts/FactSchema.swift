@@ -14,6 +14,9 @@
 /// | `event` | what a transaction tells beside its rows: an earlier one is amended or published late (``FactEvent``) |
 /// | `label` | the text that users have given to a document or a version |
 ///
+/// A directory has a row of `name` before a place in it has a number, but for the root: it is found, if nothing was
+/// recorded of it. So a path is known by rows alone, also when the directory has gone, and a walk down finds all places.
+///
 /// Rows of `name`, `version` and `event` have their numbers from one sequence, which is the order of the facts. Numbers
 /// begin at 1. A row stays as it is, but for a version that its handle still amends, a hash that was not known, marks,
 /// and a purge. The numbers of places and actors are the catalog's own, for good.

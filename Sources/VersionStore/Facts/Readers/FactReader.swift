@@ -10,7 +10,7 @@ import VersionModel
 /// ends after a page or after ``looks`` rows, so that no save waits for a long list.
 public struct FactReader: Sendable {
     /// The largest number of rows that are examined in one access.
-    static let looks = 4096
+    static let looks = 2048
     /// How many rows are read at once, at most that many in vain.
     static let portion = 64
 
@@ -44,7 +44,8 @@ public struct FactReader: Sendable {
     }
 }
 
-/// A part of a list, and where the next one begins.
+/// A part of a list, and where the next one begins. A part may have fewer elements than its limit, which is at least 1,
+/// and yet not be the last.
 public struct FactPage<Element: Sendable, Cursor: Sendable>: Sendable {
     public var elements: [Element]
     /// nil at the end.
