@@ -15,7 +15,7 @@
 /// | `label` | the text that users have given to a document or a version |
 ///
 /// A directory has a row of `name` before a place in it has a number, but for the root: it is found, if nothing was
-/// recorded of it. So a path is known by rows alone, also when the directory has gone, and a walk down finds all places.
+/// recorded of it. So a path is known by rows alone, also when the directory has gone, and a walk down finds all of it.
 ///
 /// Rows of `name`, `version` and `event` have their numbers from one sequence, which is the order of the facts. Numbers
 /// begin at 1. A row stays as it is, but for a version that its handle still amends, a hash that was not known, marks,
