@@ -154,7 +154,7 @@ struct FactCostTests {
         _ world: (world: FactWorld, document: DocumentNumber),
         _ ask: (FactReader, DocumentNumber, UInt64) throws -> Void
     ) throws -> Int64 {
-        let last = world.world.told.compactMap(\.ownNumber).max() ?? 0
+        let last = world.world.told.compactMap(\.numberOfRow).max() ?? 0
         let times = try (0..<9).map { _ in
             let clock = ContinuousClock()
             let taken = try clock.measure { try ask(world.world.reader, world.document, last) }
@@ -165,7 +165,7 @@ struct FactCostTests {
 }
 
 extension Fact {
-    fileprivate var ownNumber: UInt64? {
+    fileprivate var numberOfRow: UInt64? {
         switch self {
         case .row(let row): row.number.number
         case .version(let version): version.number.number
