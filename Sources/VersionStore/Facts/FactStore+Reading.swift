@@ -7,10 +7,12 @@ import VersionModel
 extension FactStore {
     /// The facts, for one plan or one answer. The caller looks at ``StoredFacts/failure`` before it relies on the
     /// answers.
-    public func facts() -> StoredFacts { StoredFacts(FlushedCatalog(catalog: catalog, queue: queue)) }
+    public func facts() -> StoredFacts { StoredFacts(flushedCatalog) }
+
+    var flushedCatalog: any DatabaseAccess { FlushedCatalog(catalog: catalog, queue: queue) }
 
     func read<Answer>(_ body: (Database) throws -> Answer) throws(StoreError) -> Answer {
-        do { return try FlushedCatalog(catalog: catalog, queue: queue).access(body) } catch {
+        do { return try flushedCatalog.access(body) } catch {
             throw CatalogConnection.storeError(error)
         }
     }

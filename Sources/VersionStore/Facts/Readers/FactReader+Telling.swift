@@ -19,6 +19,8 @@ public struct ToldChange: Hashable, Sendable {
     public var version: VersionNumber?
     public var time: Timestamp
     public var actor: ActorNumber?
+    /// The purpose of the claim that it was made in.
+    public var origin: UInt64?
 }
 
 extension FactReader {
@@ -37,12 +39,25 @@ extension FactReader {
     /// | a version beside a document | `conflict` if it is one |
     /// | a conflict is settled | `resolved` |
     /// | a version of a document with a name goes for good | `version-lost` |
+    ///
+    /// | event | |
+    /// |---|---|
+    /// | attributes of a name have changed | `attributes` |
+    /// | a content is lost | `version-lost` |
+    /// | marks and texts | none |
     /// - Parameter last: the last number of the transaction.
-    public func changes(toldBy facts: [Fact], through last: UInt64) throws(StoreError) -> [ToldChange] {
+    public func changes(
+        toldBy facts: [Fact], _ events: [FactEvent] = [], through last: UInt64
+    ) throws(StoreError) -> [ToldChange] {
         try look { look in
             var teller = try Teller(look, facts, last)
             for fact in facts { try teller.tell(fact) }
-            return teller.told
+            for event in events { try teller.tell(event) }
+            return teller.told.map { change in
+                var change = change
+                change.origin = teller.origin
+                return change
+            }
         }
     }
 }
@@ -58,6 +73,7 @@ private struct Teller {
     /// The name rows of the transaction.
     private let rows: Set<RowNumber>
     private(set) var told: [ToldChange] = []
+    private(set) var origin: UInt64?
 
     init(_ look: Look, _ facts: [Fact], _ last: UInt64) throws {
         (self.look, self.last, paths) = (look, last, FormerPaths(look))
@@ -84,6 +100,20 @@ private struct Teller {
         case .settle(let version): try tell(.resolved, version)
         case .forget(let version): try tellForgotten(version)
         case .publish, .purge: break
+        }
+    }
+
+    mutating func tell(_ event: FactEvent) throws {
+        switch event {
+        case .attributes(let number, let circumstances):
+            guard let row = look.stored.row(number) else { return }
+            try add(.attributes, nil, row, circumstances.time, circumstances.actor)
+        case .lost(let version, let circumstances):
+            try tell(.versionLost, version, circumstances.time, circumstances.actor)
+        case .origin(let origin): self.origin = origin
+        // The feed tells these as facts.
+        case .amended, .settled, .forgotten, .purged, .published: break
+        case .marked, .labeled: break
         }
     }
 
@@ -174,12 +204,12 @@ private struct Teller {
     }
 
     private mutating func add(
-        _ event: ChangeEvent, _ version: VersionNumber, _ name: NameRow, _ time: Timestamp, _ actor: ActorNumber?
+        _ event: ChangeEvent, _ version: VersionNumber?, _ name: NameRow, _ time: Timestamp, _ actor: ActorNumber?
     ) throws {
         guard let place = try look.place(name.place) else { return }
         told.append(
             ToldChange(
-                event: event, place: place, path: try path(of: place, at: last), document: name.document,
+                event: event, place: place, path: try path(of: place, at: last), document: name.isDirectory ? nil : name.document,
                 version: version, time: time, actor: actor))
     }
 }
