@@ -11,10 +11,11 @@ import VersionModel
 struct FactTellingTests {
     @Test("A listener knows the names of each moment, each new conflict and each resolution")
     func listener() throws {
-        var (conflicts, renames) = (0, 0)
+        var (conflicts, renames, later) = (0, 0, 0)
+        var all: [(told: [Fact], last: UInt64, changes: [ToldChange])] = []
         var (listener, walk): (Listener, UInt64?) = (Listener(), nil)
         try FactWorld.random("telling", rounds: 100, every: 1) { world, seed in
-            if walk != seed { (listener, walk) = (Listener(), seed) }
+            if walk != seed { (listener, walk, all) = (Listener(), seed, []) }
             let (before, told) = (listener, world.last)
             let facts = world.lists
             let changes = try world.reader.changes(toldBy: told, through: facts.lastNumber)
@@ -39,9 +40,19 @@ struct FactTellingTests {
                     #expect(changes.contains { $0.event == .saved && $0.version == version.number })
                 }
             }
+            all.append((told, facts.lastNumber, changes))
+            // Who asks later hears the same, but of versions that are gone.
+            let gone = Set(facts.versions.filter(\.isForgotten).map(\.number))
+            func isThere(_ change: ToldChange) -> Bool { change.version.map { !gone.contains($0) } ?? true }
+            for (told, last, changes) in all.suffix(30) {
+                let again = try world.reader.changes(toldBy: told, through: last)
+                #expect(again.filter(isThere) == changes.filter(isThere), "VERSIONSFS_SEED=\(seed) \(last)")
+                later += 1
+            }
             renames += changes.count { $0.event == .renamed }
             for change in changes where change.event == .renamed { #expect(change.from != nil) }
         }
+        #expect(later > 0)
         print("telling: \(conflicts) conflicts, \(renames) renames")
         #expect(conflicts > 0 && renames > 0)
     }

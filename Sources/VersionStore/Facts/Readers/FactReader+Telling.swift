@@ -24,7 +24,7 @@ public struct ToldChange: Hashable, Sendable {
 }
 
 extension FactReader {
-    /// What listeners hear of the facts that one transaction has told, in their order.
+    /// What listeners hear of the facts that one transaction has told, in their order, however long ago that was.
     ///
     /// | fact | event |
     /// |---|---|
@@ -149,7 +149,8 @@ private struct Teller {
     }
 
     private mutating func tellDeparture(_ row: NameRow) throws {
-        if case .movedAway(let target?) = row.how, look.stored.row(target) != nil { return }
+        // A name that is published later comes with that.
+        if case .movedAway(let target?) = row.how, rows.contains(target) { return }
         guard let occupant = look.facts.lastOccupant(of: row.place, before: row.number) else { return }
         try add(.deleted, row, of: occupant)
     }
@@ -184,14 +185,20 @@ private struct Teller {
         if let loser = version.loser { try tell(.conflict, loser, version.time, version.author) }
     }
 
-    /// The name of a document that a save was made under, or any.
+    /// The name of a document that a save was made under, or any that it had behind the transaction.
     private func name(of document: DocumentNumber, preferring row: NameRow) throws -> NameRow? {
-        let names = look.facts.names(of: document)
-        return names.first { $0.place == row.place } ?? names.last
+        for place in try [row.place] + look.places(of: document) {
+            if let name = try look.lastRow(at: place, until: last), name.file != nil, name.document == document {
+                return name
+            }
+        }
+        return nil
     }
 
     private mutating func tellForgotten(_ version: VersionNumber) throws {
-        guard let document = look.facts.document(of: version), look.facts.hasName(document) else { return }
+        guard let row = look.stored.version(version).flatMap({ look.stored.row($0.row) }),
+            try name(of: row.document, preferring: row) != nil
+        else { return }
         try tell(.versionLost, version)
     }
 
