@@ -54,6 +54,35 @@ struct FactDeletedBelowTests {
         #expect(count > 0)
     }
 
+    @Test("What was deleted in a directory is below the path of the directory that it came back as")
+    func comeBack() throws {
+        var world = try FactWorld()
+        func row(
+            _ number: UInt64, _ place: UInt32, _ file: UInt64?, _ how: How, isDirectory: Bool = true,
+            from: UInt64? = nil
+        ) -> Fact {
+            var row = NameRow(
+                number: RowNumber(number), time: Timestamp(nanoseconds: Int64(number)), place: PlaceNumber(place),
+                file: file.map { FileID($0) }, how: how, actor: nil)
+            (row.isDirectory, row.from) = (isDirectory && file != nil, from.map { RowNumber($0) })
+            return .row(row)
+        }
+        // Of the root, `e` and `d`; of the directory 4, `a`.
+        let (e, d, a): (UInt32, UInt32, UInt32) = (12, 11, 32)
+        try world.record([
+            row(1, e, 4, .created), row(2, a, 6, .created, isDirectory: false), row(3, a, nil, .removed),
+            row(4, e, nil, .removed), row(5, e, 13, .undeleted, from: 1), row(6, e, nil, .movedAway(to: RowNumber(7))),
+            row(7, d, 13, .moved, from: 5),
+        ])
+        for path in [FactWorld.place(PlaceNumber(d)), FactWorld.place(PlaceNumber(e))] {
+            let path = TreePath(names: [path.name])
+            for directories in [1024, 0] {
+                let found = try pages { try world.reader.deleted(within: path, before: $0, limit: 2, directories) }
+                #expect(found.map(\.number) == [RowNumber(3)], "\(path), \(directories)")
+            }
+        }
+    }
+
     @Test("Deletions by one program within 10 s of one another are one group")
     func groups() throws {
         try FactWorld.random("groups", rounds: 80) { world, seed in

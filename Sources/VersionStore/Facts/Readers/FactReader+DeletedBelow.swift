@@ -66,29 +66,25 @@ private struct DeletedScope {
     private var tops: [FileID] = []
     /// The places with the path: one in each directory that ever was the parent.
     private(set) var places: [PlaceNumber] = []
-    /// The directory that has the path now.
-    private var living: FileID?
-    private var now: Directories
+    private let now: Directories
     private var former: FormerPaths
 
     init(_ look: Look, _ path: TreePath) throws {
         (self.look, self.path) = (look, path)
         (now, former) = (Directories(look, at: .max), FormerPaths(look))
         (places, tops) = try look.ever(at: path)
-        for top in tops where living == nil {
-            let found = try now.path(of: top)
-            if found.isThere, found.path == path { living = top }
-        }
     }
 
-    /// The directories that ever were at the path or below it; nil if there are more.
+    /// The directories that ever were at the path or below it, and those that came back as one of them; nil if there
+    /// are more.
     func directories(atMost count: Int) throws -> [FileID]? {
         var (found, next) = (Set(tops), tops)
         guard found.count <= count else { return nil }
         while let directory = next.popLast() {
-            for below in try look.directoriesEver(in: directory) where found.insert(below).inserted {
+            let others = try look.directoriesEver(in: directory) + look.directoriesBefore(directory)
+            for other in others where found.insert(other).inserted {
                 guard found.count <= count else { return nil }
-                next.append(below)
+                next.append(other)
             }
         }
         return found.sorted()
@@ -96,9 +92,15 @@ private struct DeletedScope {
 
     mutating func contains(_ departure: NameRow) throws -> Bool {
         guard let place = try look.place(departure.place) else { return false }
-        if let living, try now.isWithin(place.directory, living) { return true }
+        if try now.path(of: place.directory).chain.contains(where: { try isAtPath($0) }) { return true }
         let path = try former.path(of: place.directory, at: departure.number.number)
         return path.map { $0.appending(place.name).isWithin(self.path) } ?? false
+    }
+
+    /// Whether a directory, or the one that it came back as, has the path now.
+    private func isAtPath(_ directory: FileID) throws -> Bool {
+        let found = try now.path(of: directory)
+        return found.isThere && found.path == path
     }
 }
 
@@ -147,6 +149,17 @@ extension Look {
             """
             SELECT DISTINCT file FROM place CROSS JOIN name ON name.place = place.number
             WHERE directory = ? AND file IS NOT NULL AND flags & 2
+            """, .number(directory.number)
+        ).rows { FileID($0.number(0)) }
+    }
+
+    /// The directories that came back as this one.
+    fileprivate func directoriesBefore(_ directory: FileID) throws -> [FileID] {
+        try statement(
+            """
+            SELECT DISTINCT former.file FROM name CROSS JOIN name former ON former.seq = name.other
+            WHERE name.file = ? AND name.how = \(FactTables.code(of: .undeleted).code) AND former.file IS NOT NULL
+                AND former.flags & 2
             """, .number(directory.number)
         ).rows { FileID($0.number(0)) }
     }
