@@ -142,7 +142,12 @@ struct FactCostTests {
             ("oldest", { reader, _, _ in _ = try reader.oldestVersions(limit: 10) }),
         ]
         for (name, ask) in asked {
-            let (one, other) = try (time(small, ask), time(large, ask))
+            var (one, other) = try (time(small, ask), time(large, ask))
+            // Other programs may have been in the way.
+            for _ in 0..<3 where other >= 4 * one {
+                one = min(one, try time(small, ask))
+                other = min(other, try time(large, ask))
+            }
             let ratio = Double(other) / Double(max(one, 1))
             print("\(name): \(one / 1000) µs, \(other / 1000) µs, ratio \(ratio)")
             #expect(ratio < 4, "\(name): \(one / 1000) µs, \(other / 1000) µs")

@@ -84,6 +84,40 @@ struct FactRemainsTests {
         #expect(try last.store().identity.wasCreated && last.store().facts().lastNumber == 0)
     }
 
+    @Test("Rows with the least and the largest number end nothing", arguments: [0, UInt64.max])
+    func rows(number: UInt64) throws {
+        var world = try FactWorld()
+        var moved = name(number)
+        (moved.how, moved.from) = (.moved, moved.number)
+        let time = Timestamp(nanoseconds: 9)
+        let version = VersionRow(
+            number: VersionNumber(number), time: time, row: moved.number,
+            content: Content(file: FileID(77), generation: 0), fingerprint: .empty, file: FileID(77), modified: time,
+            author: nil)
+        let facts: [Fact] = [.row(moved), .version(version)]
+        try world.record(facts)
+        _ = try world.reader.changes(toldBy: facts, through: number)
+        _ = try world.reader.version(of: moved.document, at: Timestamp(nanoseconds: 6))
+        _ = try world.reader.names(in: FileID(0), at: 1, limit: 5)
+    }
+
+    @Test("Times that are as far apart as can be end nothing")
+    func times() throws {
+        var world = try FactWorld()
+        var facts: [Fact] = []
+        for (number, time) in [(UInt64(1), Int64.max), (3, .min), (5, .max)] {
+            var (made, gone) = (name(number), name(number + 1))
+            (made.place, gone.place) = (PlaceNumber(UInt32(number)), PlaceNumber(UInt32(number)))
+            (gone.file, gone.how, gone.actor, gone.time) = (nil, .removed, ActorNumber(1), Timestamp(nanoseconds: time))
+            facts += [.row(made), .row(gone)]
+        }
+        try world.record(facts)
+        let entries = try world.reader.deleted(limit: 9).elements
+        #expect(entries.count == 3)
+        #expect(try world.reader.groups(of: entries).count == 3)
+        for entry in entries { _ = try world.reader.deleted(ofGroup: entry.number, limit: 9) }
+    }
+
     @Test("Old rows of events go, however few each run of the daemon adds")
     func events() throws {
         let fixture = try FactFixture()

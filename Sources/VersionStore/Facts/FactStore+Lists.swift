@@ -12,7 +12,8 @@ extension FactStore {
         try lists.changes(toldBy: told.facts, told.events, through: told.last)
     }
 
-    /// The same of a transaction that has just been committed.
+    /// The same of a transaction that has just been committed. Not for a handler of ``FactStore/observe(_:)``:
+    /// its questions get no answer.
     public func changes(of transaction: FactTransaction) throws(StoreError) -> [ToldChange] {
         let last = max(transaction.lastNumber, transaction.eventNumber ?? 0)
         return try lists.changes(toldBy: transaction.facts, transaction.events, through: last)

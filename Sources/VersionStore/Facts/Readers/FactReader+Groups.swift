@@ -47,18 +47,18 @@ extension FactReader {
             guard let begin = try look.stored.row(at.removal) else { return FactPage(elements: [], next: nil) }
             if cursor == nil, let entry = try look.entry(of: begin) { entries.append(entry) }
             guard begin.how == .removed, let actor = begin.actor else { return FactPage(elements: entries, next: nil) }
-            var time = begin.time.nanoseconds
+            var time = begin.time
             let rows = try FactTables.names(
                 look.database, "file IS NULL AND seq > ? ORDER BY seq LIMIT ?", .bound(at.row.number),
                 .integer(Int64(Self.looks)))
             for row in rows {
                 guard entries.count < limit else { return FactPage(elements: entries, next: at) }
-                guard row.time.nanoseconds - time <= Self.groupNanoseconds else {
+                guard row.time.since(time) <= Self.groupNanoseconds else {
                     return FactPage(elements: entries, next: nil)
                 }
                 at.row = row.number
                 guard row.how == .removed, row.actor == actor else { continue }
-                (at.removal, time) = (row.number, row.time.nanoseconds)
+                (at.removal, time) = (row.number, row.time)
                 if let entry = try look.entry(of: row) { entries.append(entry) }
             }
             return FactPage(elements: entries, next: rows.count < Self.looks ? nil : at)
@@ -73,11 +73,11 @@ extension Look {
         let rows = try statement(
             "SELECT seq, time, actor, how FROM name WHERE file IS NULL AND seq < ? ORDER BY seq DESC",
             .bound(removal.number.number))
-        var (first, time) = (removal.number, removal.time.nanoseconds)
+        var (first, time) = (removal.number, removal.time)
         defer { rows.reset() }
         while try rows.step() {
-            let then = rows.integer(1)
-            guard time - then <= FactReader.groupNanoseconds else { break }
+            let then = Timestamp(nanoseconds: rows.integer(1))
+            guard time.since(then) <= FactReader.groupNanoseconds else { break }
             guard rows.integer(3) == FactTables.removed, rows.optional(2) == UInt64(actor.number) else { continue }
             (first, time) = (RowNumber(rows.number(0)), then)
         }

@@ -23,13 +23,15 @@ extension FactReader {
 extension Look {
     /// The last name row until a time; 0 if there is none.
     fileprivate func lastName(at time: Timestamp) throws -> UInt64 {
-        let last = try statement("SELECT max(seq) FROM name").first { $0.optional(0) } ?? nil
+        // A damaged catalog may have numbers below 0, which would be the largest here.
+        let last = try statement("SELECT max(seq) FROM name WHERE seq >= 0").first { $0.optional(0) } ?? nil
         guard let last else { return 0 }
         // Most questions are about a short time ago.
         var (step, end): (UInt64, UInt64) = (0, last + 1)
         while true {
             let row = try statement(
-                "SELECT seq, time FROM name WHERE seq <= ? ORDER BY seq DESC LIMIT 1", .bound(last - min(last, step))
+                "SELECT seq, time FROM name WHERE seq <= ? AND seq > 0 ORDER BY seq DESC LIMIT 1",
+                .bound(last - min(last, step))
             ).first { ($0.number(0), $0.integer(1)) }
             guard let (number, then) = row else { return try search("name", after: 0, before: end, time) }
             if then <= time.nanoseconds { return try search("name", after: number, before: end, time) }

@@ -94,7 +94,7 @@ extension Look {
         }
         guard let row = stored.firstRow(at: spot.number, after: RowNumber(0)), row.how == .found else { return nil }
         // The version that was recorded with the row.
-        let version = stored.version(VersionNumber(row.number.number + 1))
+        let version = stored.version(VersionNumber(row.number.number &+ 1))
         return NameThen(
             place: place, placeNumber: spot.number, row: row,
             version: version.flatMap { $0.row == row.number && !$0.isForgotten ? $0 : nil }, isFoundLater: true)

@@ -86,13 +86,14 @@ extension FactReader {
     ) throws(StoreError) -> FactPage<ContentUse, Content> {
         try look { look in
             var found: [ContentUse] = []
-            var at = last
-            while found.count < limit, let next = try look.content(after: at) {
-                at = next
+            var (at, looked) = (last, 0)
+            func isFull() -> Bool { found.count >= limit || looked >= Self.looks }
+            while !isFull(), let next = try look.content(after: at) {
+                (at, looked) = (next, looked + 1)
                 let use = try look.use(of: next)
                 if use.versions > 0 { found.append(use) }
             }
-            let isMore = try found.count == limit && at.map { try look.content(after: $0) != nil } ?? false
+            let isMore = try isFull() && at.map { try look.content(after: $0) != nil } ?? false
             return FactPage(elements: found, next: isMore ? at : nil)
         }
     }

@@ -145,7 +145,7 @@ private struct Teller {
     }
 
     private func isOccupied(before row: NameRow) throws -> Bool {
-        try look.lastRow(at: row.place, until: row.number.number - 1).map { $0.file != nil } ?? false
+        try look.lastRow(at: row.place, until: row.number.number &- 1).map { $0.file != nil } ?? false
     }
 
     private mutating func tellDeparture(_ row: NameRow) throws {
@@ -164,7 +164,7 @@ private struct Teller {
         let shown = occupant ?? row
         change.document = shown.isDirectory ? nil : shown.document
         if let from, from != place {
-            (change.from, change.fromPath) = (from, try path(of: from, at: row.number.number - 1))
+            (change.from, change.fromPath) = (from, try path(of: from, at: row.number.number &- 1))
         }
         told.append(change)
     }
@@ -177,7 +177,7 @@ private struct Teller {
 
     private mutating func tell(_ version: VersionRow) throws {
         guard let row = look.stored.row(version.row), !version.isForgotten else { return }
-        let isFound = row.how == .found && version.number.number == row.number.number + 1 && version.author == nil
+        let isFound = row.how == .found && version.number.number == row.number.number &+ 1 && version.author == nil
         if version.beside == .no, !isFound, let name = try name(of: row.document, preferring: row) {
             try add(.saved, version.number, name, version.time, version.author)
         }
@@ -216,7 +216,7 @@ private struct Teller {
         guard let place = try look.place(name.place) else { return }
         told.append(
             ToldChange(
-                event: event, place: place, path: try path(of: place, at: last), document: name.isDirectory ? nil : name.document,
-                version: version, time: time, actor: actor))
+                event: event, place: place, path: try path(of: place, at: last),
+                document: name.isDirectory ? nil : name.document, version: version, time: time, actor: actor))
     }
 }

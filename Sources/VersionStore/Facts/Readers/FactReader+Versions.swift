@@ -85,6 +85,8 @@ extension FactReader {
                 if row.time <= time || home != document {
                     return try look.listed(row, home, look.heads(of: document))
                 }
+                // A damaged catalog may have it.
+                guard row.number.number > 0 else { return nil }
                 until = row.number.number - 1
             }
             return nil
