@@ -81,6 +81,8 @@ struct FactFollowingTests {
                 for other in facts.versions.suffix(6) {
                     let wanted = MergeBase.of(id(one.number), and: id(other.number), in: nodes)
                     let found = try reader.commonAncestor(of: one.number, and: other.number).map(id)
+                    let slowly = try reader.commonAncestor(of: one.number, and: other.number, looks: 2).map(id)
+                    #expect(slowly == found, "VERSIONSFS_SEED=\(seed)")
                     // One that is gone, or one of several that is, makes it unknown.
                     if let found { #expect(found == wanted && !gone.contains(found), "VERSIONSFS_SEED=\(seed)") }
                     if found == nil, let wanted {

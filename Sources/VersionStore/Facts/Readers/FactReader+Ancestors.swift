@@ -10,12 +10,18 @@ extension FactReader {
     public func commonAncestor(
         of one: VersionNumber, and other: VersionNumber
     ) throws(StoreError) -> VersionNumber? {
-        try look { look in
-            var walk = AncestorWalk(look)
-            walk.reach(one, .one)
-            walk.reach(other, .other)
-            return walk.nearest()
-        }
+        try commonAncestor(of: one, and: other, looks: Self.looks)
+    }
+
+    /// - Parameter looks: how many versions are looked at in one access.
+    func commonAncestor(
+        of one: VersionNumber, and other: VersionNumber, looks: Int
+    ) throws(StoreError) -> VersionNumber? {
+        var walk = AncestorWalk()
+        walk.reach(one, .one)
+        walk.reach(other, .other)
+        while !walk.isOver { try look { walk.go(on: $0, steps: looks) } }
+        return walk.nearest
     }
 }
 
@@ -29,13 +35,15 @@ private struct AncestorWalk {
         static let both: Sides = [.one, .other]
     }
 
-    private let look: Look
     /// Versions that were reached and not looked at, with who goes back to them.
     private var open: [VersionNumber: Sides] = [:]
     /// How many of them are not passed.
     private var countOfOpen = 0
+    /// The nearest so far.
+    private(set) var nearest: VersionNumber?
 
-    init(_ look: Look) { self.look = look }
+    /// Whether no version is left that could change the answer.
+    var isOver: Bool { countOfOpen == 0 || open.isEmpty }
 
     mutating func reach(_ version: VersionNumber, _ sides: Sides) {
         let known = open[version]
@@ -45,22 +53,25 @@ private struct AncestorWalk {
         if !now.contains(.passed) { countOfOpen += 1 }
     }
 
-    mutating func nearest() -> VersionNumber? {
-        var nearest: [VersionNumber] = []
+    mutating func go(on look: Look, steps: Int) {
+        var left = max(1, steps)
         // Parents have smaller numbers: all that go back to the largest have reached it.
-        while countOfOpen > 0, let version = open.keys.max(), let sides = open.removeValue(forKey: version) {
+        while left > 0, countOfOpen > 0, let version = open.keys.max(), let sides = open.removeValue(forKey: version) {
+            left -= 1
             if !sides.contains(.passed) { countOfOpen -= 1 }
             let row = look.stored.version(version)
             let isShared = sides.isSuperset(of: .both)
             if isShared, !sides.contains(.passed) {
                 // It is gone: what is behind it is too far away.
-                guard let row, !row.isForgotten else { return nil }
-                nearest.append(version)
+                guard let row, !row.isForgotten else {
+                    (nearest, countOfOpen) = (nil, 0)
+                    return
+                }
+                nearest = max(nearest ?? version, version)
             }
             for parent in [row?.parents.first, row?.parents.second].compactMap({ $0 }) where parent < version {
                 reach(parent, isShared ? sides.union(.passed) : sides)
             }
         }
-        return nearest.max()
     }
 }
