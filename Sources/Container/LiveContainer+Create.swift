@@ -150,18 +150,6 @@ extension LiveContainer {
         return observers.isEphemeral(name.name, requester)
     }
 
-    /// As ``adopt(_:in:for:mode:)`` for a file without a name.
-    private func adoptNameless(_ file: SharedDescriptor, in directory: SharedDescriptor, for caller: Caller)
-        throws(Errno)
-    {
-        let made = try Backing.stat(file.raw)
-        guard options.servesOthers, made.raw.user != caller.user || made.raw.group != caller.group else { return }
-        let parent = try Backing.stat(path: ".", in: directory.raw)
-        let group = parent.mode & UInt32(S_ISGID) != 0 ? gid_t.max : caller.group
-        try Backing.check { fchown(file.raw, caller.user, group) }
-        if made.permissions & 0o6000 != 0 { try Backing.check { fchmod(file.raw, mode_t(made.permissions)) } }
-    }
-
     /// O_TMPFILE: a file without a name; it becomes a document when it is linked.
     public func createTemporary(
         _ caller: Caller, parent: UInt64, mode: mode_t, flags: Int32
@@ -175,7 +163,7 @@ extension LiveContainer {
         let file = SharedDescriptor(
             try Backing.open(
                 path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | exclusive, mode: mode & 0o7777))
-        try adoptNameless(file, in: directory, for: caller)
+        try tree.adoptNameless(file, in: directory, for: caller)
         let stat = try Backing.stat(file.raw)
         let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)
         let opened = OpenFile(

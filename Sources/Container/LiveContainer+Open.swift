@@ -61,11 +61,6 @@ extension LiveContainer {
         (error == .noSuchFileOrDirectory || error.rawValue == ESTALE) && !isLive(node)
     }
 
-    func isLive(_ node: Node) -> Bool {
-        if case .live = nodes.location(node).whereabouts { return !node.isForeign }
-        return false
-    }
-
     func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if let actor = observers.actor(thread: caller.thread) {
             let (item, places, version) = try observed(node)
@@ -287,7 +282,7 @@ extension LiveContainer {
             try openOwnPath(file.node)
         }
         hear(.served(handle: file.id, isUnseen: isPassed && !reply.isMediated))
-        if isPassed, file.mayBeMapped { endAttributes(of: file.node) }
+        if isPassed, file.mayBeMapped { serving.passthrough.endAttributes(of: file.node) }
         if coordinator.isInUse, file.coordinated == nil { enroll(file) }
         watchWhileOpen(file)
         return reply

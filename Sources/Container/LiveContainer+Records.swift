@@ -183,11 +183,6 @@ extension LiveContainer {
             fromDirectory: source?.parent.file)
     }
 
-    /// The path of a name in a directory, for people.
-    func path(of name: FileName, in parent: Node) -> TreePath {
-        (nodes.path(parent) ?? .root).appending(name)
-    }
-
     /// Runs a change of a file's metadata so that it does not look like a change of its content: under the document's
     /// lock, or a release in between would take it for one.
     func preservingStamp<Result>(
@@ -203,12 +198,6 @@ extension LiveContainer {
             if state.stamp?.file == stamp.file { state.stamp = stamp }
             return result
         }
-    }
-
-    /// As ``stat(_:handle:)`` for who holds the name lock already.
-    func statLocked(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
-        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
-        return try statOwn(node)
     }
 
     /// Runs a call of the store, logging what went wrong and answering with `error`.

@@ -104,7 +104,7 @@ extension LiveContainer {
             } else {
                 try moveToDeleted(names, entry, nil, requester)
             }
-            if let node = entry.node { directories.drop(node.id) }
+            if let node = entry.node { tree.directories.drop(node.id) }
             hear(.directoryRemoved(entry.place, requester))
             report([access], by: caller)
         }
@@ -238,7 +238,7 @@ extension LiveContainer {
                 try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
             guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: entry.directory.raw) }
             try moveToDeleted(names, entry, nil, requester)
-            if let node = entry.node { directories.drop(node.id) }
+            if let node = entry.node { tree.directories.drop(node.id) }
         case (false, false):
             guard entry.stat.isRegular else { return try unlinkOther(names, entry, requester) }
             try unlinkDocument(names, entry, requester)

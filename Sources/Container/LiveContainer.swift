@@ -13,7 +13,7 @@ import VersionStore
 /// File semantics without a kernel: what each request does to the tree below and to the history kept of it. The file is
 /// only the frame; each family of operations is an extension in a file of its own.
 ///
-/// Locks, in the order they may be taken: ``names``, a document's state, the node table, then the small tables
+/// Locks, in the order they may be taken: the names of the tree, a document's state, the node table, then the small tables
 /// (descriptors, open files, openings, tombstones, observations), under which nothing else is locked.
 public final class LiveContainer: Sendable {
     /// The parts of its surroundings that a container needs.
@@ -51,12 +51,7 @@ public final class LiveContainer: Sendable {
 
     public let store: VersionStore
     public let options: Options
-    let root: SharedDescriptor
-    let rootKey: BackingKey
-    let identity: FileIdentity
-    let names = ReadWriteLock()
-    let nodes: NodeTable
-    let directories: DirectoryDescriptors
+    let tree: LiveTree
     let documents: DocumentIndex
     let openDirectories = OpenDirectoryTable()
     let tombstones = Tombstones()
@@ -91,22 +86,14 @@ public final class LiveContainer: Sendable {
     public init(root: FileDescriptor, store: VersionStore, options: Options) throws(StoreError) {
         self.store = store
         self.options = options
-        let stat: FileStat
-        let descriptor: Int32
-        do {
-            stat = try Backing.stat(root.rawValue)
-            descriptor = try Backing.open(path: ".", in: root.rawValue, flags: linux_O_PATH | O_DIRECTORY)
-        } catch {
-            throw .io(error, "the container's root")
-        }
-        self.root = SharedDescriptor(descriptor)
-        rootKey = stat.key
-        identity = FileIdentity(container: store.identity.container, rootDevice: stat.key.device)
-        nodes = NodeTable(root: stat)
-        directories = DirectoryDescriptors(
-            root: self.root, nodes: nodes, store: store, capacity: options.heldDirectories)
+        do throws(Errno) {
+            tree = try LiveTree(
+                root: root, store: store, servesOthers: options.servesOthers,
+                heldDirectories: options.heldDirectories, survivors: survivors)
+        } catch { throw .io(error, "the container's root") }
+        let nodes = tree.nodes
         documents = DocumentIndex(
-            store: store, nodes: nodes, names: names, recorded: try store.recordedDirectories())
+            store: store, nodes: nodes, names: tree.names, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
         observers = Observers(boundaries: options.settings.actorBoundaries)
         recordedDirectories = RecordedDirectories(try store.directories())
@@ -115,17 +102,18 @@ public final class LiveContainer: Sendable {
             nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
         custodian = Custodian(store: store, nodes: nodes, logger: options.logger)
         let around = Space.Surroundings(
-            store: store, root: self.root, policy: policy, names: names, nodes: nodes, documents: documents,
+            store: store, root: tree.root, policy: policy, names: tree.names, nodes: nodes, documents: documents,
             tombstones: tombstones, observers: observers, pendingHashes: pendingHashes, chores: chores,
             clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
         space = Space(around, custodian: custodian, passthrough: serving.passthrough)
         databases = Databases(
-            images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes, directories: directories,
+            images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes, directories: tree.directories,
             documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)
         past = Past(store: store, documents: documents, clock: options.clock)
         mappedFiles = MappedFiles(
             nodes: nodes, documents: documents, serving: serving,
             patience: options.unansweredSeconds * 1_000_000_000, logger: options.logger)
+        survivors.whenLookedUp { [weak self] node in self?.noteSurvivor(node) }
         databases.connect(self)
         mappedFiles.connect(self)
         if store.identity.wasCreated, !options.isReadOnly { past.noteAdoption() }

@@ -6,8 +6,9 @@ import Testing
 @Suite struct PartsTests {
     private static let container = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources/Container")
-    private static let parts = ["Custodian", "Databases", "Mapped", "Past", "Serving", "Space"]
+    private static let parts = ["Custodian", "Databases", "Mapped", "Past", "Serving", "Space", "Tree"]
     private static let most = 10
+    private static let mostFiles = 4
 
     /// A type with the stored properties that its file says it has.
     private struct Owner {
@@ -60,6 +61,20 @@ import Testing
             }
         }
         #expect(classes > 0, "no class was found: has the sources' layout changed?")
+    }
+
+    @Test("No class of a part is spread over more than four files", arguments: Self.parts)
+    func files(_ part: String) throws {
+        let folder = Self.container.appending(path: part)
+        var (classes, files): (Set<String>, [String: Int]) = ([], [:])
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            let owners = owners(in: try String(contentsOf: file, encoding: .utf8))
+            classes.formUnion(owners.filter { $0.kind == "class" }.map(\.name))
+            let names = owners.filter { ["class", "extension"].contains($0.kind) }.map(\.name)
+            for name in Set(names) { files[name, default: 0] += 1 }
+        }
+        #expect(!classes.isEmpty, "no class was found: has the sources' layout changed?")
+        for name in classes { #expect(files[name, default: 0] <= Self.mostFiles, "\(name)") }
     }
 
     @Test("No part knows LiveContainer, but in its extensions", arguments: Self.parts)

@@ -5,7 +5,7 @@
 enum LockRank: Int, Comparable {
     /// `Enrollment.turn`, taken with nothing held.
     case enrollment
-    /// `LiveContainer.names`
+    /// `LiveTree.names`
     case names
     /// `Document.state`. Two only while ``names`` is held alone.
     case document

@@ -9,11 +9,9 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// Marks a node with such a writer when the kernel first looks it up. Called with the name lock held.
+    /// Marks a node that may have such a writer when the kernel first looks it up. Called with the name lock held.
     func noteSurvivor(_ node: Node) {
-        guard node.isRegular, !node.isForeign, survivors.mayInclude(node.file, nodes.key(of: node)),
-            !mappedFiles.isWatched(node)
-        else { return }
+        guard !mappedFiles.isWatched(node) else { return }
         guard isStillWritten(node) else {
             survivors.remove(node.file, nodes.key(of: node))
             return

@@ -13,16 +13,30 @@ final class Survivors: Sendable {
         var files: Set<UInt64> = []
         /// By the file below, which older kernels name for a mapping instead of the mount's.
         var mapped: Set<BackingKey> = []
+        /// Told of a file that may be one of them, when it is looked up.
+        var lookedUp: (@Sendable (Node) -> Void)?
+
+        func mayInclude(_ file: FileID, _ key: BackingKey) -> Bool {
+            if files.isEmpty, mapped.isEmpty { return false }
+            return files.contains(file.number) || mapped.contains(key)
+        }
     }
 
     private let state = RankedMutex(State())
 
     /// Whether a file may be one of them; only a read lease is certain.
     func mayInclude(_ file: FileID, _ key: BackingKey) -> Bool {
-        state.withLock { state in
-            if state.files.isEmpty, state.mapped.isEmpty { return false }
-            return state.files.contains(file.number) || state.mapped.contains(key)
-        }
+        state.withLock { $0.mayInclude(file, key) }
+    }
+
+    /// Says who is told of a file that may be one of them, when it is looked up. The names are held then.
+    func whenLookedUp(_ action: @escaping @Sendable (Node) -> Void) { state.withLock { $0.lookedUp = action } }
+
+    /// The kernel has looked a file up.
+    func lookedUp(_ node: Node, _ nodes: NodeTable) {
+        guard node.isRegular, !node.isForeign else { return }
+        let key = nodes.key(of: node)
+        state.withLock { $0.mayInclude(node.file, key) ? $0.lookedUp : nil }?(node)
     }
 
     /// The mount's numbers.
@@ -56,7 +70,7 @@ final class Survivors: Sendable {
             }
         }
         let result = found
-        state.withLock { $0 = result }
+        state.withLock { ($0.files, $0.mapped) = (result.files, result.mapped) }
     }
 
     /// The inode number of a file that is open for writing. The mount's numbers are hashes; small ones belong to other

@@ -107,6 +107,14 @@ final class Passthrough: Sendable {
         timers.after(0) { [kernel] in kernel.side?.invalidate(node: id, data: data) }
     }
 
+    /// The kernel asks for a file's attributes whenever they are wanted, from now on: a mapping may change them unseen.
+    /// Called with the writer among the file's. It may be called within a request for the file: no lock of the kernel's
+    /// is wanted for attributes alone.
+    func endAttributes(of node: Node) {
+        guard node.hasLastingAttributes.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        kernel.side?.invalidate(node: node.id, data: false)
+    }
+
     // MARK: Registrations that stay
 
     /// Notes a registration. A background thread drops the oldest files that are not open if there are too many.

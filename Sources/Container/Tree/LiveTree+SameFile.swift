@@ -6,7 +6,7 @@ import Glibc
 import SystemPackage
 import VersionModel
 
-extension LiveContainer {
+extension LiveTree {
     /// The node's own file, as a descriptor (O_PATH) with an empty path behind it. Called with the name lock held.
     /// - Throws: ESTALE if another file has its name: the kernel looks the name up again.
     func ownFile(of node: Node) throws(Errno) -> Location {
@@ -72,24 +72,5 @@ extension LiveContainer {
         guard !path.names.isEmpty else { return root }
         let flags = linux_O_PATH | O_DIRECTORY
         return SharedDescriptor(try Backing.open(beneath: path.bytes, in: root.raw, flags: flags))
-    }
-}
-
-extension Spot {
-    /// The file that was found under the name, as an O_PATH descriptor; ESTALE if another one has the name by now.
-    func hold() throws(Errno) -> SharedDescriptor {
-        guard let stat else { throw .noSuchFileOrDirectory }
-        return try Backing.hold(name.bytes, in: directory.raw, stat.key)
-    }
-
-    /// The same, open.
-    func open(flags: Int32) throws(Errno) -> SharedDescriptor {
-        try with { file throws(Errno) in SharedDescriptor(try Backing.open([], in: file, flags: flags)) }
-    }
-
-    /// Works on the file that was found under the name: with calls that take an empty name.
-    func with<Result>(_ body: (Int32) throws(Errno) -> Result) throws(Errno) -> Result {
-        let file = try hold()
-        return try withExtendedLifetime(file) { () throws(Errno) in try body(file.raw) }
     }
 }

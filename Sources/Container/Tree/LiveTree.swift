@@ -1,4 +1,4 @@
-// Finding files: look-ups, where a node's file is, its attributes.
+// The live tree below the mount: which file a name stands for, where a node's file is, what it looks like.
 
 import CLinux
 import Glibc
@@ -7,37 +7,40 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// The answer to a look-up.
-public struct Found: Sendable {
-    public var node: UInt64
-    public var attributes: FileAttributes
-    /// Seconds for which the kernel may keep the name.
-    public var nameValid: Double
-}
-
-/// A file's attributes and for how many seconds the kernel may keep them.
-public struct FileAttributes: Sendable {
-    public var stat: stat
-    /// When the file came to be, where the file system below remembers it.
-    public var born: timespec?
-    public var valid: Double
-}
-
-/// How long the kernel may keep what it was told, in seconds. All changes come through the mount, so: long.
-enum Validity {
-    static let long: Double = 86_400
-    /// Attributes: while a mapping may change the file unseen. Names: of a file of several documents.
-    static let none: Double = 0
-}
-
-extension LiveContainer {
+/// The root with the nodes that the kernel has looked up, and the lock of its names. It knows nothing of documents.
+final class LiveTree: Sendable {
     static let stateName = Array(".versionsfs".utf8)
     static let browseName = Array(".versions".utf8)
 
-    /// For how many seconds the kernel may keep that a name does not exist.
-    public static let missingNameValid = Validity.long
-    /// A time that stands for the moment of the call (UTIME_NOW).
-    public static var timeNow: timespec { timespec(tv_sec: 0, tv_nsec: Int(linux_UTIME_NOW)) }
+    let root: SharedDescriptor
+    let rootKey: BackingKey
+    let identity: FileIdentity
+    /// Held for each request that uses or changes names; the first of the container's locks.
+    let names = ReadWriteLock()
+    let nodes: NodeTable
+    let directories: DirectoryDescriptors
+    /// Whether requests come from other users than the daemon's: new files are then given to the caller's user.
+    let servesOthers: Bool
+    private let survivors: Survivors
+
+    /// - Parameters:
+    ///   - root: stays the caller's to close.
+    ///   - heldDirectories: how many directories' descriptors are kept at hand.
+    ///   - survivors: hears of the files that are looked up.
+    init(
+        root: FileDescriptor, store: VersionStore, servesOthers: Bool, heldDirectories: Int, survivors: Survivors
+    ) throws(Errno) {
+        let stat = try Backing.stat(root.rawValue)
+        let descriptor = try Backing.open(path: ".", in: root.rawValue, flags: linux_O_PATH | O_DIRECTORY)
+        self.root = SharedDescriptor(descriptor)
+        rootKey = stat.key
+        identity = FileIdentity(container: store.identity.container, rootDevice: stat.key.device)
+        nodes = NodeTable(root: stat)
+        directories = DirectoryDescriptors(root: self.root, nodes: nodes, store: store, capacity: heldDirectories)
+        (self.servesOthers, self.survivors) = (servesOthers, survivors)
+    }
+
+    // MARK: Names
 
     /// A name as a request may use it in a directory; the state directory does not exist for anyone, and `.versions`
     /// cannot be made, removed or renamed (DESIGN 3.2).
@@ -63,6 +66,13 @@ extension LiveContainer {
         return (found ?? nil) != nil
     }
 
+    /// The path of a name in a directory, for people.
+    func path(of name: FileName, in parent: Node) -> TreePath {
+        (nodes.path(parent) ?? .root).appending(name)
+    }
+
+    // MARK: Nodes
+
     /// The node with this number; ESTALE if the kernel should not have it.
     func node(_ id: UInt64) throws(Errno) -> Node {
         guard let node = nodes[id] else { throw Errno(rawValue: ESTALE) }
@@ -75,8 +85,14 @@ extension LiveContainer {
     /// Where the node's file is; ENOENT if it is nowhere.
     func location(of node: Node) throws(Errno) -> Location { try directories.location(of: node) }
 
-    /// Finds a name in a directory and counts a look-up.
-    public func lookup(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found? {
+    /// Whether a node's file has its versions here, and still a name.
+    func isLive(_ node: Node) -> Bool {
+        if case .live = nodes.location(node).whereabouts { return !node.isForeign }
+        return false
+    }
+
+    /// Finds a name in a directory and counts a look-up; nil if there is no such name.
+    func lookup(parent: UInt64, name bytes: [UInt8]) throws(Errno) -> Found? {
         let parent = try node(parent)
         let name = try name(bytes, in: parent)
         return try names.reading { () throws(Errno) in
@@ -97,7 +113,7 @@ extension LiveContainer {
         let node = nodes.intern(
             stat.key, file: fileID(stat), type: stat.type, standing: standing(of: stat, name), as: name,
             lookups: lookups)
-        noteSurvivor(node)
+        survivors.lookedUp(node, nodes)
         return node
     }
 
@@ -106,11 +122,15 @@ extension LiveContainer {
         stat.key == rootKey ? .root : identity.id(device: stat.key.device, inode: stat.key.inode, born: stat.born)
     }
 
-    public func forget(_ id: UInt64, lookups: UInt64) {
-        guard let node = nodes.forget(id, lookups: lookups) else { return }
+    /// Takes look-ups back.
+    /// - Returns: the node if the kernel does not know it any more.
+    func forget(_ id: UInt64, lookups: UInt64) -> Node? {
+        guard let node = nodes.forget(id, lookups: lookups) else { return nil }
         if node.isDirectory { directories.drop(id) }
-        serving.passthrough.dropForgotten(node)
+        return node
     }
+
+    // MARK: Attributes
 
     /// Attributes as the mount shows them.
     func attributes(_ stat: FileStat, of node: Node) -> FileAttributes {
@@ -138,22 +158,8 @@ extension LiveContainer {
         return node.mayChange ? Validity.none : Validity.long
     }
 
-    /// The kernel asks for a file's attributes whenever they are wanted, from now on: a mapping may change them unseen.
-    /// Called with the writer among the file's. It may be called within a request for the file: no lock of the kernel's
-    /// is wanted for attributes alone.
-    func endAttributes(of node: Node) {
-        guard node.hasLastingAttributes.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        serving.passthrough.kernel.side?.invalidate(node: node.id, data: false)
-    }
-
-    public func attributes(_ caller: Caller, node id: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {
-        let node = try node(id)
-        return attributes(try stat(node, handle: handle), of: node)
-    }
-
-    /// The file below as it is now, through an open handle if there is one.
-    func stat(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
-        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
-        return try names.reading { () throws(Errno) in try statOwn(node) }
+    /// The node's own file as it is now.
+    func stat(_ node: Node) throws(Errno) -> FileStat {
+        try names.reading { () throws(Errno) in try statOwn(node) }
     }
 }

@@ -5,7 +5,7 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-extension LiveContainer {
+extension LiveTree {
     /// Whether a directory holds a container of its own.
     func isNested(_ name: FileName, _ stat: FileStat, in directory: SharedDescriptor) -> Bool {
         guard stat.isDirectory, stat.key != rootKey, stat.key.device == rootKey.device else { return false }
