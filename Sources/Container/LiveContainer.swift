@@ -53,7 +53,6 @@ public final class LiveContainer: Sendable {
     public let options: Options
     let tree: LiveTree
     let documents: DocumentIndex
-    let openDirectories = OpenDirectoryTable()
     let tombstones = Tombstones()
     let orphans = Orphans()
     let survivors = Survivors()
@@ -68,6 +67,7 @@ public final class LiveContainer: Sendable {
     /// For what may take long: hashing, thinning.
     let chores = Scheduler(isPatient: true)
     let serving: Serving
+    let directoryRequests: DirectoryRequests
     let custodian: Custodian
     let space: Space
     let databases: Databases
@@ -100,6 +100,7 @@ public final class LiveContainer: Sendable {
         policy = Policy(options.settings)
         serving = Serving(
             nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
+        directoryRequests = DirectoryRequests(tree, passthrough: serving.passthrough, store: store)
         custodian = Custodian(store: store, nodes: nodes, logger: options.logger)
         let around = Space.Surroundings(
             store: store, root: tree.root, policy: policy, names: tree.names, nodes: nodes, documents: documents,
@@ -153,6 +154,9 @@ public final class LiveContainer: Sendable {
         if !options.isReadOnly { store.commit([.setting(key: Self.clockKey, value: time.bytes)]) }
         store.close()
     }
+
+    /// Tells the container of the mount that serves it.
+    public func connect(_ kernel: any KernelSide) { serving.passthrough.kernel.connect(kernel) }
 
     /// Where the control socket is, once there is one.
     public var socketPath: String? {

@@ -1,4 +1,4 @@
-// Listing directories and what is said of the file system as a whole.
+// Opening, listing and synchronizing directories.
 
 import Glibc
 import SystemPackage
@@ -49,27 +49,38 @@ public struct ListedEntry {
     public var found: Found?
 }
 
-extension LiveContainer {
-    public func openDirectory(_ caller: Caller, node id: UInt64) throws(Errno) -> UInt64 {
-        let node = try node(id)
-        guard node.isDirectory else { throw .notDirectory }
-        return openDirectories.add(OpenDirectory(node: node))
+/// The requests for directories, which change nothing.
+final class DirectoryRequests: Sendable {
+    private let tree: LiveTree
+    private let passthrough: Passthrough
+    private let store: VersionStore
+    private let opened = OpenDirectoryTable()
+
+    /// - Parameter store: its contents have to be durable before a directory is.
+    init(_ tree: LiveTree, passthrough: Passthrough, store: VersionStore) {
+        (self.tree, self.passthrough, self.store) = (tree, passthrough, store)
     }
 
-    public func releaseDirectory(node: UInt64, handle: UInt64) { openDirectories.remove(handle) }
+    /// - Returns: the handle.
+    func open(_ id: UInt64) throws(Errno) -> UInt64 {
+        let node = try tree.node(id)
+        guard node.isDirectory else { throw .notDirectory }
+        return opened.add(OpenDirectory(node: node))
+    }
+
+    func release(_ handle: UInt64) { opened.remove(handle) }
 
     /// Whether the kernel may keep a directory's listing: every change of it comes through the mount.
-    public func mayCacheListing(_ id: UInt64) -> Bool { nodes[id].map { !$0.isForeign } ?? false }
+    func mayCacheListing(_ id: UInt64) -> Bool { tree.nodes[id].map { !$0.isForeign } ?? false }
 
     /// Gives entries behind `offset` to `take` until it answers false.
-    public func list(
-        _ caller: Caller, node id: UInt64, handle: UInt64, offset: off_t, withAttributes: Bool,
-        take: (ListedEntry) -> Bool
+    func list(
+        _ handle: UInt64, offset: off_t, withAttributes: Bool, take: (ListedEntry) -> Bool
     ) throws(Errno) {
-        guard let open = openDirectories[handle] else { throw .badFileDescriptor }
+        guard let open = opened[handle] else { throw .badFileDescriptor }
         let node = open.node
-        try names.reading { () throws(Errno) in
-            let directory = try descriptor(of: node)
+        try tree.names.reading { () throws(Errno) in
+            let directory = try tree.descriptor(of: node)
             let entries = try snapshot(of: open, directory, renew: offset == 0)
             var position = Int(clamping: offset)
             while position < entries.count + 2 {
@@ -78,7 +89,7 @@ extension LiveContainer {
                     guard take(dots(position, node, next)) else { return }
                 } else if let entry = listed(entries[position - 2], node, directory, next, withAttributes) {
                     guard take(entry) else {
-                        if let found = entry.found { forget(found.node, lookups: 1) }
+                        if let found = entry.found { forget(found) }
                         return
                     }
                 }
@@ -87,18 +98,24 @@ extension LiveContainer {
         }
     }
 
+    private func forget(_ found: Found) {
+        if let node = tree.forget(found.node, lookups: 1) { passthrough.dropForgotten(node) }
+    }
+
     private func snapshot(of open: OpenDirectory, _ directory: SharedDescriptor, renew: Bool) throws(Errno)
         -> [RawEntry]
     {
         if !renew, let known = open.entries.withLock({ $0 }) { return known }
         var entries = try Backing.list(directory.raw)
-        if open.node.id == Node.rootID || open.node.isNested { entries.removeAll { $0.name.bytes == Self.stateName } }
+        if open.node.id == Node.rootID || open.node.isNested {
+            entries.removeAll { $0.name.bytes == LiveTree.stateName }
+        }
         open.entries.withLock { $0 = entries }
         return entries
     }
 
     private func dots(_ position: Int, _ node: Node, _ next: off_t) -> ListedEntry {
-        let inode = position == 0 ? node.file : nodes.location(node).name?.parent.file ?? node.file
+        let inode = position == 0 ? node.file : tree.nodes.location(node).name?.parent.file ?? node.file
         return ListedEntry(
             name: position == 0 ? [46] : [46, 46], inode: inode.number, type: UInt32(S_IFDIR), nextOffset: next)
     }
@@ -107,34 +124,29 @@ extension LiveContainer {
     private func listed(
         _ entry: RawEntry, _ parent: Node, _ directory: SharedDescriptor, _ next: off_t, _ withAttributes: Bool
     ) -> ListedEntry? {
-        if !withAttributes, entry.type != 0,
-            let known = nodes.node(BackingKey(device: parent.key.device, inode: entry.inode)), known.type == entry.type
-        {
+        let key = BackingKey(device: parent.key.device, inode: entry.inode)
+        if !withAttributes, entry.type != 0, let known = tree.nodes.node(key), known.type == entry.type {
             return ListedEntry(
                 name: entry.name.bytes, inode: known.file.number, type: entry.type, nextOffset: next)
         }
         // The kernel is not told again of a file that it knows under this name.
         if withAttributes, entry.type != 0,
-            let known = nodes.file(
-                BackingKey(device: parent.key.device, inode: entry.inode), type: entry.type, as: entry.name, in: parent)
+            let known = tree.nodes.file(key, type: entry.type, as: entry.name, in: parent)
         {
             return ListedEntry(name: entry.name.bytes, inode: known.number, type: entry.type, nextOffset: next)
         }
         guard let stat = try? Backing.stat(entry.name.bytes, in: directory.raw) else { return nil }
-        let found = withAttributes ? found(stat, as: Node.Name(parent: parent, name: entry.name)) : nil
+        let found = withAttributes ? tree.found(stat, as: Node.Name(parent: parent, name: entry.name)) : nil
         return ListedEntry(
-            name: entry.name.bytes, inode: fileID(stat).number, type: stat.type, nextOffset: next, found: found)
+            name: entry.name.bytes, inode: tree.fileID(stat).number, type: stat.type, nextOffset: next, found: found)
     }
 
-    public func synchronizeDirectory(node id: UInt64) throws(Errno) {
-        let node = try node(id)
-        let file = try names.reading { () throws(Errno) in
-            let directory = try descriptor(of: node)
+    func synchronize(_ id: UInt64) throws(Errno) {
+        let node = try tree.node(id)
+        let file = try tree.names.reading { () throws(Errno) in
+            let directory = try tree.descriptor(of: node)
             return SharedDescriptor(try Backing.open(path: ".", in: directory.raw, flags: O_RDONLY | O_DIRECTORY))
         }
         try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(file.raw) } }
     }
-
-    /// Tells the container of the mount that serves it.
-    public func connect(_ kernel: any KernelSide) { serving.passthrough.kernel.connect(kernel) }
 }
