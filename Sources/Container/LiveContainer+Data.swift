@@ -167,7 +167,7 @@ extension LiveContainer {
         guard let file = serving.files[handle], file.isWriter else { return }
         // A child that ends closes what it inherited; only who opened the handle saves with it.
         guard let opener = file.requester.actor?.ref,
-            observers.actor(closing: caller.thread)?.ref == opener
+            callers.actor(closing: caller.thread)?.ref == opener
         else { return }
         observers.filled(
             nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }, by: opener)
@@ -239,7 +239,7 @@ extension LiveContainer {
             }
             guard let document = found else {
                 var requester = requester
-                if let closer { requester.author.program = observers.program(ofClosing: closer) }
+                if let closer { requester.author.program = callers.program(ofClosing: closer) }
                 return isLast ? () : settleOrphan(file, requester, isLast: false)
             }
             // A rename merges what it has saved itself, before it is answered. No program waits for a release: if the
@@ -302,7 +302,7 @@ extension LiveContainer {
         let isOthersEmptying = (!isReplacing || wasFlushed) && emptier(of: file.node, besides: file) != nil
         if stat.size == 0, isReplacing && !isLast || isOthersEmptying { return }
         if let closer, !state.isUnversioned, !state.isUnannounced, state.differs(from: stat) {
-            requester.author.program = observers.program(ofClosing: closer)
+            requester.author.program = callers.program(ofClosing: closer)
         }
         let before = state.current?.id
         let isOverwritten = own != before && isOverwritten(state, stat, by: others)

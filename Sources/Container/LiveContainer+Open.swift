@@ -62,7 +62,7 @@ extension LiveContainer {
     }
 
     func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
-        if let actor = observers.actor(thread: caller.thread) {
+        if let actor = callers.actor(thread: caller.thread) {
             let (item, places, version) = try observed(node)
             let counts = version.map { observers.read($0, of: item, at: places, by: actor, now: now) } ?? true
             readShared(node, besides: item, by: actor)

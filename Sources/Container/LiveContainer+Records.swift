@@ -9,17 +9,6 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// The process and the user behind a request.
-    func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
-        var requester = observers.requester(thread: caller.thread, user: caller.user, isOpening: isOpening)
-        requester.isProgram = !caller.isOperation
-        return requester
-    }
-
-    /// Finds out who asks, before the names are locked: /proc tells nothing of an ancestor that is becoming another
-    /// program until that has closed its files, for which the names may be needed.
-    func learn(_ caller: Caller) { _ = observers.actor(thread: caller.thread) }
-
     /// The document of a regular file that is in use or recorded; nil if nothing is known of it.
     func knownDocument(of node: Node) -> Document? { documents.document(of: node) }
 
@@ -103,7 +92,7 @@ extension LiveContainer {
             id: version, item: item, kind: .current, content: ContentID(high: version.high, low: version.low),
             size: stat.size, modified: stat.modified, saved: stat.modified,
             time: HybridTime(wall: stat.modified, logical: 0), device: store.identity.device,
-            author: observers.owner(of: stat), attributes: Attributes(stat), flags: .sealed)
+            author: callers.owner(of: stat), attributes: Attributes(stat), flags: .sealed)
     }
 
     /// Finds an edit from outside the mount: it becomes a version whose author is unknown.

@@ -1,9 +1,18 @@
-// The kernel's requests that a class of their own answers.
+// What a class of its own answers: who asks, and requests that are the same whatever is kept.
 
 import Glibc
 import SystemPackage
 
 extension LiveContainer {
+    // MARK: Callers
+
+    func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
+        callers.requester(caller, isOpening: isOpening)
+    }
+
+    func requester(_ principal: Principal) -> Requester { callers.requester(principal) }
+    func learn(_ caller: Caller) { callers.learn(caller) }
+
     // MARK: Directories
 
     public func openDirectory(_ caller: Caller, node: UInt64) throws(Errno) -> UInt64 {

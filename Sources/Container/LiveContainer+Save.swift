@@ -339,7 +339,7 @@ extension LiveContainer {
         Version(
             id: .random(), item: item, kind: .current, content: save.content ?? .neighboring(), size: stat.size,
             modified: stat.modified, saved: now, time: time.next(), device: store.identity.device,
-            author: save.requester?.author ?? observers.owner(of: stat),
+            author: save.requester?.author ?? callers.owner(of: stat),
             parents: parents, base: base, hash: hash, attributes: Attributes(stat), flags: save.isSealed ? .sealed : [])
     }
 

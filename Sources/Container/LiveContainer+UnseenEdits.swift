@@ -17,7 +17,7 @@ extension LiveContainer {
         else { return }
         defer { Glibc.close(file) }
         if DatabaseRule.hasLog(name.name, file: file, in: directory) {
-            let unknown = Requester(actor: nil, author: observers.owner(of: stat))
+            let unknown = Requester(actor: nil, author: callers.owner(of: stat))
             return databases.captureLater(node, document.item, unknown)
         }
         document.state.withLock { state in

@@ -13,8 +13,8 @@ import VersionStore
 /// File semantics without a kernel: what each request does to the tree below and to the history kept of it. The file is
 /// only the frame; each family of operations is an extension in a file of its own.
 ///
-/// Locks, in the order they may be taken: the names of the tree, a document's state, the node table, then the small tables
-/// (descriptors, open files, openings, tombstones, observations), under which nothing else is locked.
+/// Locks, in the order they may be taken: the names of the tree, a document's state, the node table, then the small
+/// tables (descriptors, open files, openings, tombstones, observations), under which nothing else is locked.
 public final class LiveContainer: Sendable {
     /// The parts of its surroundings that a container needs.
     public struct Options: Sendable {
@@ -57,6 +57,7 @@ public final class LiveContainer: Sendable {
     let orphans = Orphans()
     let survivors = Survivors()
     let pendingHashes = PendingHashes()
+    let callers: Callers
     let observers: Observers
     let time: ContainerClock
     let recordedDirectories: RecordedDirectories
@@ -95,11 +96,12 @@ public final class LiveContainer: Sendable {
         documents = DocumentIndex(
             store: store, nodes: nodes, names: tree.names, recorded: try store.recordedDirectories())
         time = ContainerClock(wall: options.clock, last: try store.setting(Self.clockKey))
-        observers = Observers(boundaries: options.settings.actorBoundaries)
+        callers = Callers(boundaries: options.settings.actorBoundaries)
+        observers = Observers(callers)
         recordedDirectories = RecordedDirectories(try store.directories())
         policy = Policy(options.settings)
         serving = Serving(
-            nodes: nodes, observers: observers, policy: policy, timers: timers, logger: options.logger)
+            nodes: nodes, callers: callers, policy: policy, timers: timers, logger: options.logger)
         directoryRequests = DirectoryRequests(tree, passthrough: serving.passthrough, store: store)
         custodian = Custodian(store: store, nodes: nodes, logger: options.logger)
         let around = Space.Surroundings(
@@ -108,8 +110,9 @@ public final class LiveContainer: Sendable {
             clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
         space = Space(around, custodian: custodian, passthrough: serving.passthrough)
         databases = Databases(
-            images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes, directories: tree.directories,
-            documents: documents, serving: serving, chores: chores, clock: options.clock, logger: options.logger)
+            images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes,
+            directories: tree.directories, documents: documents, serving: serving, chores: chores,
+            clock: options.clock, logger: options.logger)
         past = Past(store: store, documents: documents, clock: options.clock)
         mappedFiles = MappedFiles(
             nodes: nodes, documents: documents, serving: serving,

@@ -1,12 +1,11 @@
-// The processes behind requests, their observations, and their temporary names.
+// What processes have seen of documents, and their temporary names.
 
 import CLinux
 import Glibc
 import Synchronization
 import VersionModel
-import VersionStore
 
-/// Joins the process table, the observations and the temporary names. Lock order: last.
+/// Joins the observations and the temporary names. Lock order: last.
 final class Observers: Sendable {
     /// The time in which a maker may remove its own file under an ephemeral name without a trace.
     static let makersTimeNanoseconds: Int64 = 3_600_000_000_000
@@ -28,69 +27,9 @@ final class Observers: Sendable {
 
     let books = ObservationBooks()
     private let state = RankedMutex(State())
-    private let processes: ProcessTable?
-    private let users = UserNames()
 
-    init(boundaries: [String]?) {
-        let exits = ExitRelay()
-        processes = ProcessWatch.start().map { watch in
-            ProcessTable(
-                watch: watch, boundaries: boundaries.map(Boundaries.init) ?? .standard, onExit: { exits.ended($0) })
-        }
-        exits.connect { [weak self] actor in self?.ended(actor) }
-    }
-
-    // MARK: Processes
-
-    func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }
-
-    /// The same for a process that closes a file, possibly during execve.
-    func actor(closing thread: pid_t) -> FileActor? { processes?.actor(thread: thread, isClosing: true) }
-
-    /// Whether the process is known and has not ended.
-    func isKnown(_ actor: ActorRef) -> Bool { processes?.isKnown(actor) ?? false }
-
-    func program(of actor: ActorRef) -> String { processes?.program(of: actor.process) ?? "" }
-
-    /// The same for a process that closes a file, possibly during execve.
-    func program(ofClosing actor: ActorRef) -> String {
-        processes?.program(of: actor.process, isClosing: true) ?? ""
-    }
-
-    /// - Parameter isOpening: whether the save comes later and reads the program again: a second open by the same
-    ///   process then reads nothing from /proc.
-    func requester(thread: pid_t, user: uid_t, isOpening: Bool = false) -> Requester {
-        let actor = actor(thread: thread)
-        let program = actor.map {
-            isOpening ? processes?.lastProgram(of: $0.ref.process) ?? "" : self.program(of: $0.ref)
-        }
-        return Requester(
-            actor: actor,
-            author: Author(
-                userID: user, user: users.name(of: user), program: program ?? "",
-                process: actor?.ref.process ?? 0))
-    }
-
-    /// The author of content from before the mount: the file's owner.
-    func owner(of stat: FileStat) -> Author {
-        users.owner(stat.raw.user)
-    }
-
-    /// Whether a signal is pending that will end the thread's process: neither caught nor ignored.
-    func hasFatalSignal(thread: pid_t) -> Bool {
-        guard let status = SystemProcReader().contents(of: "\(thread)/status") else { return true }
-        func mask(_ key: String) -> UInt64 {
-            for line in status.split(separator: 10) where line.starts(with: key.utf8) {
-                let digits = String(decoding: line.dropFirst(key.utf8.count), as: UTF8.self)
-                return UInt64(digits.filter { !$0.isWhitespace }, radix: 16) ?? 0
-            }
-            return 0
-        }
-        let pending = mask("SigPnd:") | mask("ShdPnd:")
-        // Signals whose default is not to end the process: SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and the stopping ones.
-        let harmless: UInt64 = [17, 18, 19, 20, 21, 22, 23, 28].reduce(0) { $0 | 1 << ($1 - 1) }
-        // A blocked signal goes to a reader of a signalfd(2), or waits.
-        return pending & ~mask("SigBlk:") & ~mask("SigCgt:") & ~mask("SigIgn:") & ~harmless != 0
+    init(_ callers: Callers) {
+        callers.whenEnded { [weak self] actor in self?.ended(actor) }
     }
 
     private func ended(_ actor: ActorRef) {
@@ -201,13 +140,4 @@ final class Observers: Sendable {
         clock_gettime(CLOCK_BOOTTIME, &time)
         return Timestamp(time).nanoseconds
     }
-}
-
-/// Allows the process table to be made before its listener.
-private final class ExitRelay: Sendable {
-    private struct State { var listener: (@Sendable (ActorRef) -> Void)? }
-    private let state = RankedMutex(State())
-
-    func connect(_ listener: @escaping @Sendable (ActorRef) -> Void) { state.withLock { $0.listener = listener } }
-    func ended(_ actor: ActorRef) { state.withLock(\.listener)?(actor) }
 }

@@ -6,7 +6,9 @@ import Testing
 @Suite struct PartsTests {
     private static let container = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources/Container")
-    private static let parts = ["Custodian", "Databases", "Mapped", "Past", "Requests", "Serving", "Space", "Tree"]
+    private static let parts = [
+        "Actors", "Custodian", "Databases", "Mapped", "Past", "Requests", "Serving", "Space", "Tree",
+    ]
     private static let most = 10
     private static let mostFiles = 4
 

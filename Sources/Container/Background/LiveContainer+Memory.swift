@@ -9,7 +9,7 @@ extension LiveContainer {
     /// Removes unused documents: first those without a use since the last time, then the others.
     func removeUnusedDocuments() {
         let now = now
-        let mayMatter = { [observers] (actor: FileActor) in observers.isKnown(actor.ref) }
+        let mayMatter = { [callers] (actor: FileActor) in callers.isKnown(actor.ref) }
         for evenUsed in [false, true] where documents.count > DocumentIndex.limit / 2 {
             for directory in documents.directories {
                 // The lock is taken for each directory: a change of a name waits for one of them at most.

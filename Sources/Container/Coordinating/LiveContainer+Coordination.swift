@@ -91,7 +91,7 @@ extension LiveContainer {
     /// Registers a client. Waits only for a look at its process.
     public func takePart(_ client: any CoordinationClient, as principal: Principal) -> ConnectionID {
         let (connection, isFirst) = coordinator.connect(
-            client, party(principal), actor: observers.actor(thread: principal.process))
+            client, callers.party(principal), actor: callers.actor(thread: principal.process))
         if isFirst { enrollment.needed.store(true, ordering: .releasing) }
         return connection
     }
@@ -135,12 +135,6 @@ extension LiveContainer {
     /// Reports actions without a wait to presenters and to holders of claims.
     func report(_ accesses: [Access?], by caller: Caller) {
         for access in accesses { if let access { coordinator.notice(access, by: requester(caller).actor) } }
-    }
-
-    /// The process at the other end of a client's connection.
-    private func party(_ principal: Principal) -> CoordinationParty {
-        let program = observers.actor(thread: principal.process).map { observers.program(of: $0.ref) }
-        return CoordinationParty(process: principal.process, program: program ?? "", user: principal.user)
     }
 
     /// The caller's own presenters, and those whose names it may know, the oldest first.

@@ -141,7 +141,7 @@ extension LiveContainer: MappedFileKeeper {
             guard isQuiet || !mayWait || Scheduler.now - since > Self.longestNanoseconds else { return }
             (look.seen, look.since) = (nil, nil)
             if DatabaseRule.isDatabase(name.name, file: file.raw) {
-                let unknown = Requester(actor: nil, author: observers.owner(of: stat))
+                let unknown = Requester(actor: nil, author: callers.owner(of: stat))
                 return databases.captureLater(node, document.item, look.requester ?? unknown)
             }
             let isReplacing = own?.state.withLock(\.isReplacing) ?? false

@@ -185,11 +185,6 @@ extension LiveContainer {
         return errno == ERANGE ? [0] : nil
     }
 
-    /// Who an operation is done by.
-    func requester(_ principal: Principal) -> Requester {
-        observers.requester(thread: principal.process, user: principal.user)
-    }
-
     /// Tells the kernel that names have changed below it. Called with no lock held.
     func tellKernel(_ changed: [(parent: UInt64, name: FileName)]) {
         guard let side = serving.passthrough.kernel.side else { return }

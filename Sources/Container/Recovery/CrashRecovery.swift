@@ -371,7 +371,7 @@ struct CrashRecovery {
             id: .random(), item: item.id, kind: .history, content: .random(), size: live.stat.size,
             modified: live.stat.modified, saved: container.now, time: container.time.next(),
             device: store.identity.device,
-            author: container.observers.owner(of: live.stat), parents: [former.id],
+            author: container.callers.owner(of: live.stat), parents: [former.id],
             hash: isSmall ? ContentHash.sha256(of: live.file.raw, size: live.stat.size) : nil,
             attributes: Attributes(live.stat), flags: flags)
     }

@@ -14,16 +14,16 @@ final class Serving: Sendable {
     let arbiter: WriterArbiter
     /// Claims and presenters of clients.
     let coordinator: Coordinator
-    private let observers: Observers
+    private let callers: Callers
     private let policy: Policy
     /// Opens that have waited go on here.
     private let resumed = Scheduler()
     private let stale = StaleOpens()
     let shownNames: ShownNames
 
-    init(nodes: NodeTable, observers: Observers, policy: Policy, timers: Scheduler, logger: Logger) {
+    init(nodes: NodeTable, callers: Callers, policy: Policy, timers: Scheduler, logger: Logger) {
         let settings = policy.settings
-        (self.observers, self.policy) = (observers, policy)
+        (self.callers, self.policy) = (callers, policy)
         passthrough = Passthrough(nodes: nodes, timers: timers, logger: logger)
         shownNames = ShownNames(kernel: passthrough.kernel)
         arbiter = WriterArbiter(replaceWait: settings.replaceWaitNanoseconds, scheduler: timers, opens: resumed)
@@ -70,7 +70,7 @@ final class Serving: Sendable {
     /// What a signal does to an open for writing, wherever it waits.
     func letInterrupt(_ writing: OpenForWriting, _ waiting: any WaitingOpen) {
         waiting.onInterrupt { [self] in
-            let isFatal = observers.hasFatalSignal(thread: writing.caller.thread)
+            let isFatal = callers.hasFatalSignal(thread: writing.caller.thread)
             writing.patience.end()
             if let claim = writing.coordinated { coordinator.interrupted(claim, isFatal: isFatal) }
             arbiter.interrupted(writing.claim, isFatal: isFatal)
@@ -81,7 +81,7 @@ final class Serving: Sendable {
     /// The same for an open for reading, which waits for claims alone.
     func letInterrupt(_ claim: ClaimID, of caller: Caller, _ waiting: any WaitingOpen) {
         waiting.onInterrupt { [self] in
-            let isFatal = observers.hasFatalSignal(thread: caller.thread)
+            let isFatal = callers.hasFatalSignal(thread: caller.thread)
             coordinator.interrupted(claim, isFatal: isFatal)
             if isFatal { _ = waiting.complete(.failure(.interrupted)) }
         }
