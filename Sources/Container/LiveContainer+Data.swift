@@ -46,7 +46,7 @@ extension LiveContainer {
         flags: Int32? = nil
     ) throws(Errno) -> Int {
         let file = try openFile(handle)
-        if caller.dropsSetID { dropSetID(file.descriptor.raw, caller) }
+        if caller.dropsSetID { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
         guard file.isWritable else { throw .badFileDescriptor }
         let flags = flags ?? file.flags
         let appends = flags & O_APPEND != 0
@@ -124,7 +124,7 @@ extension LiveContainer {
         let lacking = try requireRoom(file, mode: mode, offset: offset, length: length)
         try changing(file, adding: Int(clamping: lacking), mustSucceed: true) { () throws(Errno) in
             // The kernel leaves it to us and does not say so (unlike for writes).
-            if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
+            if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
             _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
         }
     }
@@ -154,7 +154,7 @@ extension LiveContainer {
         leaveAccessTime(from)
         let file = try openFile(target.handle)
         return try changing(file, adding: length) { () throws(Errno) in
-            if caller.user != 0 { dropSetID(file.descriptor.raw, caller) }
+            if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
             var (sourceOffset, targetOffset) = (source.offset, target.offset)
             return try Backing.check {
                 linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)

@@ -61,7 +61,7 @@ extension LiveContainer {
                 throw Errno(rawValue: ESTALE)
             }
         }
-        if caller.dropsSetID, isWriter, !truncatesLater { dropSetID(descriptor.raw, caller) }
+        if caller.dropsSetID, isWriter, !truncatesLater { SetIDRule.drop(on: descriptor.raw, by: caller) }
         guard isWriter else { return try serve(reader: node, flags, descriptor: descriptor) }
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
@@ -78,7 +78,7 @@ extension LiveContainer {
                 // The deleted content is still in the file.
                 try willChange(file, appends: false)
                 try Backing.check { ftruncate(descriptor.raw, 0) }
-                if caller.dropsSetID { dropSetID(descriptor.raw, caller) }
+                if caller.dropsSetID { SetIDRule.drop(on: descriptor.raw, by: caller) }
             } catch {
                 node.release(file)
                 throw error

@@ -138,11 +138,4 @@ extension LiveContainer {
         state.isVerified = true
         return Document(state)
     }
-
-    public func readLink(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {
-        let node = try node(id)
-        return try names.reading { () throws(Errno) in
-            try withOwn(node) { file throws(Errno) in try Backing.readLink([], in: file) }
-        }
-    }
 }

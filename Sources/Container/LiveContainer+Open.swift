@@ -190,7 +190,7 @@ extension LiveContainer {
             if let name { databases.captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)
             store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))
-            if writing.caller.dropsSetID { dropSetID(writing.descriptor.raw, writing.caller) }
+            if writing.caller.dropsSetID { SetIDRule.drop(on: writing.descriptor.raw, by: writing.caller) }
         } else if writing.flags & O_ACCMODE == O_RDWR, stat.size <= Self.copiedAtOnce || store.contents.canReflink {
             // A mapping may write unseen: keep the content before anyone can make one. Nothing orders such writes, and
             // what they overwrite may have been synchronized: the copy is durable first,

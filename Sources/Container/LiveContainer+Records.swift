@@ -175,14 +175,14 @@ extension LiveContainer {
     /// Runs a change of a file's metadata so that it does not look like a change of its content: under the document's
     /// lock, or a release in between would take it for one.
     func preservingStamp<Result>(
-        of document: Document?, _ node: Node, handle: UInt64? = nil, _ body: () throws(Errno) -> Result
+        of document: Document?, _ node: Node, _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         guard let document else { return try body() }
         return try document.state.withLock { state throws(Errno) in
-            let wasClean = !state.differs(from: try statLocked(node, handle: handle))
+            let wasClean = !state.differs(from: try statLocked(node))
             let result = try body()
             guard wasClean else { return result }
-            let stamp = Stamp(try statLocked(node, handle: handle))
+            let stamp = Stamp(try statLocked(node))
             // Another file may have taken the name meanwhile.
             if state.stamp?.file == stamp.file { state.stamp = stamp }
             return result
@@ -216,12 +216,6 @@ extension VersionID {
     init(derivedFrom item: ItemID, size: UInt64, modified: Timestamp) {
         let state = BitMixing.mix(size ^ UInt64(bitPattern: modified.nanoseconds))
         self.init(high: BitMixing.mix(item.high ^ state), low: BitMixing.mix(item.low &+ state))
-    }
-}
-
-extension Attributes {
-    init(_ stat: FileStat) {
-        self.init(mode: stat.permissions, owner: stat.raw.user, group: stat.raw.group)
     }
 }
 

@@ -121,7 +121,7 @@ extension LiveContainer {
             else { return }
             try keepCopy(&state, of: node, from: file.raw)
             // Two authors have chosen the content that it has now.
-            try dropSetID(file.raw)
+            try SetIDRule.drop(on: file.raw)
             try replace(file, texts.mine, with: merged)
             let stat = try Backing.stat(file.raw)
             var version = mine

@@ -56,23 +56,6 @@ extension LiveContainer {
 
     func attributes(_ stat: FileStat, of node: Node) -> FileAttributes { tree.attributes(stat, of: node) }
 
-    public func attributes(_ caller: Caller, node id: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {
-        let node = try node(id)
-        return attributes(try stat(node, handle: handle), of: node)
-    }
-
-    /// The file below as it is now, through an open handle if there is one.
-    func stat(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
-        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
-        return try tree.stat(node)
-    }
-
-    /// As ``stat(_:handle:)`` for who holds the name lock already.
-    func statLocked(_ node: Node, handle: UInt64? = nil) throws(Errno) -> FileStat {
-        if let handle, let file = serving.files[handle] { return try Backing.stat(file.descriptor.raw) }
-        return try tree.statOwn(node)
-    }
-
     // MARK: The very file
 
     func ownFile(of node: Node) throws(Errno) -> Location { try tree.ownFile(of: node) }

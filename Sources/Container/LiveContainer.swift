@@ -69,6 +69,7 @@ public final class LiveContainer: Sendable {
     let chores = Scheduler(isPatient: true)
     let serving: Serving
     let directoryRequests: DirectoryRequests
+    let metadata: MetadataRequests
     let custodian: Custodian
     let space: Space
     let databases: Databases
@@ -109,6 +110,8 @@ public final class LiveContainer: Sendable {
             tombstones: tombstones, observers: observers, pendingHashes: pendingHashes, chores: chores,
             clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
         space = Space(around, custodian: custodian, passthrough: serving.passthrough)
+        metadata = MetadataRequests(
+            tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel, counts: space.counts)
         databases = Databases(
             images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes,
             directories: tree.directories, documents: documents, serving: serving, chores: chores,
@@ -118,6 +121,7 @@ public final class LiveContainer: Sendable {
             nodes: nodes, documents: documents, serving: serving,
             patience: options.unansweredSeconds * 1_000_000_000, logger: options.logger)
         survivors.whenLookedUp { [weak self] node in self?.noteSurvivor(node) }
+        metadata.connect(self)
         databases.connect(self)
         mappedFiles.connect(self)
         if store.identity.wasCreated, !options.isReadOnly { past.noteAdoption() }

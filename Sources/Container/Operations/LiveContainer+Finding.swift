@@ -126,7 +126,7 @@ extension LiveContainer {
             return true
         }
         // A copy by a user's daemon belongs to that user, not to the file's owner, so its owner bits say nothing.
-        guard let held = try? attributes(of: content.raw) else { return false }
+        guard let held = try? Attributes(of: content.raw) else { return false }
         return AccessRule.allows(.read, to: principal, on: held)
     }
 
@@ -177,7 +177,7 @@ extension LiveContainer {
         let directory: Attributes
         if let path = livePath(of: deletion.place.directory) {
             let found = try? looking(as: principal) { walk in
-                try attributes(below: [46], in: descriptor(of: walk.directory(path)))
+                try Attributes(below: [46], in: descriptor(of: walk.directory(path)))
             }
             guard let found else { return false }
             directory = found

@@ -35,7 +35,7 @@ extension LiveContainer {
         }
         do {
             // The capability goes with the first change of the content.
-            if !keepsSetID { try dropSetID(live.raw) }
+            if !keepsSetID { try SetIDRule.drop(on: live.raw) }
             try fill(live.raw, from: staged.file.raw, size: size)
             try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
         } catch {

@@ -11,9 +11,6 @@ extension LiveContainer {
     /// Why nothing is thinned at present; nil if it is.
     public var isThinningPaused: Bool { space.retention.isPaused }
 
-    /// What the file system says of itself, with what we would give up counted as free above the reserve.
-    public func statistics() throws(Errno) -> statvfs { try space.counts.statistics() }
-
     /// Notes the time, which thinning uses. The background work calls it every few minutes.
     @discardableResult
     public func noteTime() -> RetentionClock { space.retention.note() }

@@ -105,21 +105,21 @@ final class Walk {
     func require(_ access: AccessRule.Access, on directory: Node, _ path: TreePath) throws {
         guard !principal.isRoot else { return }
         let descriptor = try container.descriptor(of: directory)
-        let attributes = try container.attributes(below: [46], in: descriptor)
+        let attributes = try Attributes(below: [46], in: descriptor)
         guard AccessRule.allows(access, to: principal, on: attributes) else { throw OperationError.denied(path) }
     }
 
     /// Throws unless the caller may do this with what the name stands for.
     func require(_ access: AccessRule.Access, on spot: Spot) throws {
         guard !principal.isRoot else { return }
-        let attributes = try spot.with { file throws(Errno) in try container.attributes(held: file) }
+        let attributes = try spot.with { file throws(Errno) in try Attributes(held: file) }
         guard AccessRule.allows(access, to: principal, on: attributes) else { throw OperationError.denied(spot.path) }
     }
 
     /// Throws unless the caller may make, and with `removing` take away, the name in its directory.
     func requireChange(of spot: Spot, removing: Bool = false) throws {
         guard !principal.isRoot else { return }
-        let directory = try container.attributes(below: [46], in: spot.directory)
+        let directory = try Attributes(below: [46], in: spot.directory)
         guard AccessRule.allows([.write, .execute], to: principal, on: directory) else {
             throw OperationError.denied(spot.path)
         }
@@ -147,42 +147,6 @@ extension LiveContainer {
             walk.end()
         }
         return try names.writing { names in try body(walk, &changed, names) }
-    }
-
-    /// Mode, owner and access list of a file below.
-    func attributes(below name: [UInt8], in directory: SharedDescriptor) throws(Errno) -> Attributes {
-        var attributes = Attributes(try Backing.stat(name, in: directory.raw))
-        attributes.accessList = CText.lend(Backing.descriptorPath(directory.raw, name)) { path in
-            Self.accessList { buffer, size in linux_lgetxattr(path, "system.posix_acl_access", buffer, size) }
-        }
-        return attributes
-    }
-
-    /// The same of an O_PATH descriptor's file.
-    func attributes(held file: Int32) throws(Errno) -> Attributes {
-        var attributes = Attributes(try Backing.stat(file))
-        let path = Backing.reopening(file)
-        attributes.accessList = Self.accessList { buffer, size in
-            linux_getxattr(path, 1, "system.posix_acl_access", buffer, size)
-        }
-        return attributes
-    }
-
-    /// Mode, owner and access list of an open file.
-    func attributes(of file: Int32) throws(Errno) -> Attributes {
-        var attributes = Attributes(try Backing.stat(file))
-        attributes.accessList = Self.accessList { buffer, size in
-            linux_fgetxattr(file, "system.posix_acl_access", buffer, size)
-        }
-        return attributes
-    }
-
-    private static func accessList(_ call: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = buffer.withUnsafeMutableBytes { call($0.baseAddress, $0.count) }
-        if count >= 0 { return Array(buffer.prefix(count)) }
-        // A list that is too long to be read gives no rights.
-        return errno == ERANGE ? [0] : nil
     }
 
     /// Tells the kernel that names have changed below it. Called with no lock held.

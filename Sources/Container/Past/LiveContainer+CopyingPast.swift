@@ -250,7 +250,7 @@ extension LiveContainer {
     ) throws -> SharedDescriptor {
         let file = SharedDescriptor(
             try Backing.open(place.path, in: place.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
-        guard AccessRule.allows(.read, to: principal, on: try attributes(of: file.raw)) else {
+        guard AccessRule.allows(.read, to: principal, on: try Attributes(of: file.raw)) else {
             throw OperationError.denied(deletion.path)
         }
         return file

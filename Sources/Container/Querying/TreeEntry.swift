@@ -120,7 +120,7 @@ extension LiveContainer {
 
     private func mayRead(_ name: FileName, in directory: SharedDescriptor, _ principal: Principal) -> Bool {
         if principal.isRoot { return true }
-        guard let attributes = try? attributes(below: name.bytes, in: directory) else { return false }
+        guard let attributes = try? Attributes(below: name.bytes, in: directory) else { return false }
         return AccessRule.allows(.read, to: principal, on: attributes)
     }
 
