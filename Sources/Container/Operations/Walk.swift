@@ -23,24 +23,27 @@ struct Spot {
 /// One walk; used by one thread, with the name lock held. Looks nodes up as
 /// the kernel does, and forgets them at the end.
 final class Walk {
-    private let container: LiveContainer
+    private let tree: LiveTree
+    private let passthrough: Passthrough
     let principal: Principal
     private var held: [UInt64] = []
 
-    init(_ container: LiveContainer, as principal: Principal) {
-        self.container = container
+    init(_ tree: LiveTree, _ passthrough: Passthrough, as principal: Principal) {
+        (self.tree, self.passthrough) = (tree, passthrough)
         self.principal = principal
     }
 
     /// Gives the nodes back.
     func end() {
-        for id in held.reversed() { container.forget(id, lookups: 1) }
+        for id in held.reversed() {
+            if let node = tree.forget(id, lookups: 1) { passthrough.dropForgotten(node) }
+        }
         held = []
     }
 
     /// The node of a directory; the caller may pass through it and all above.
     func directory(_ path: TreePath) throws -> Node {
-        var node = container.nodes.root
+        var node = tree.nodes.root
         var passed = TreePath.root
         try require(.execute, on: node, passed)
         for name in path.names {
@@ -65,7 +68,7 @@ final class Walk {
         }
         let found = try child(name, of: parent)
         return Spot(
-            path: path, parent: parent, name: name, directory: try container.descriptor(of: parent), stat: found?.1,
+            path: path, parent: parent, name: name, directory: try tree.descriptor(of: parent), stat: found?.1,
             node: found?.0)
     }
 
@@ -90,11 +93,11 @@ final class Walk {
     }
 
     private func child(_ name: FileName, of parent: Node) throws -> (Node, FileStat)? {
-        guard name.bytes != LiveContainer.browseName else { return nil }
-        let name = try container.name(name.bytes, in: parent)
-        let directory = try container.descriptor(of: parent)
+        guard name.bytes != LiveTree.browseName else { return nil }
+        let name = try tree.name(name.bytes, in: parent)
+        let directory = try tree.descriptor(of: parent)
         guard let stat = try Backing.statIfPresent(name.bytes, in: directory.raw) else { return nil }
-        let node = container.intern(stat, as: Node.Name(parent: parent, name: name), lookups: 1)
+        let node = tree.intern(stat, as: Node.Name(parent: parent, name: name), lookups: 1)
         held.append(node.id)
         return (node, stat)
     }
@@ -104,7 +107,7 @@ final class Walk {
     /// Throws unless the caller may do this with the directory.
     func require(_ access: AccessRule.Access, on directory: Node, _ path: TreePath) throws {
         guard !principal.isRoot else { return }
-        let descriptor = try container.descriptor(of: directory)
+        let descriptor = try tree.descriptor(of: directory)
         let attributes = try Attributes(below: [46], in: descriptor)
         guard AccessRule.allows(access, to: principal, on: attributes) else { throw OperationError.denied(path) }
     }
@@ -129,9 +132,11 @@ final class Walk {
 }
 
 extension LiveContainer {
+    func walk(as principal: Principal) -> Walk { Walk(tree, serving.passthrough, as: principal) }
+
     /// Runs `body` with the name lock held for reading.
     func looking<Result>(as principal: Principal, _ body: (Walk) throws -> Result) throws -> Result {
-        let walk = Walk(self, as: principal)
+        let walk = walk(as: principal)
         defer { walk.end() }
         return try names.reading { try body(walk) }
     }
@@ -140,7 +145,7 @@ extension LiveContainer {
     func changing<Result>(
         as principal: Principal, _ body: (Walk, inout [Spot], borrowing NamesHeldAlone) throws -> Result
     ) throws -> Result {
-        let walk = Walk(self, as: principal)
+        let walk = walk(as: principal)
         var changed: [Spot] = []
         defer {
             tellKernel(changed.map { ($0.parent.id, $0.name) })

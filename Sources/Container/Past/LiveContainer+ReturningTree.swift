@@ -69,7 +69,7 @@ extension LiveContainer: ReturningTree {
     func act(
         on path: TreePath, _ principal: Principal, removing: Bool = true, _ body: (Caller, Spot) throws -> Void
     ) throws {
-        let walk = Walk(self, as: principal)
+        let walk = walk(as: principal)
         defer { walk.end() }
         let spot = try names.reading { () throws -> Spot in
             let spot = try walk.spot(path)
@@ -88,7 +88,7 @@ extension LiveContainer: ReturningTree {
     func changeMode(
         ofDocument path: TreePath, as principal: Principal, to mode: (FileStat) -> UInt32?
     ) throws -> Bool {
-        let walk = Walk(self, as: .container)
+        let walk = walk(as: .container)
         defer { walk.end() }
         let (node, stat) = try names.reading {
             let found = try walk.document(path)
