@@ -50,6 +50,11 @@ extension Story {
             "1: save t; 2: i=write t; 1: save n; mv n t; 2: write i start; close i; 1: rm t",
             "deleted: t d c b"),
         Story(
+            "so does one whose made-up name gets another file of its maker",
+            setup: "mkdir d",
+            "1: save t; 2: i=write t; 1: save d/t; mv d/t t; 2: write i start; close i; 1: rm t",
+            "deleted: t d c b"),
+        Story(
             "another process of the same program appends to a made-up name's file",
             "111: save t; append t; 112: append t; 111: rm t",
             "deleted: t bcd b"),
