@@ -1,4 +1,4 @@
-// What a class of its own answers: who asks, and requests that are the same whatever is kept.
+// Requests that other classes answer.
 
 import Glibc
 import SystemPackage

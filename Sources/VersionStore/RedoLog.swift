@@ -36,7 +36,7 @@ extension Array: RedoCall where Element == VersionStore.Mutation {
 /// The log of ``VersionStore``.
 typealias RedoLog = RedoFile<[VersionStore.Mutation]>
 
-/// A file of records, each one transaction, as of ``VersionStore/commit(_:)``:
+/// A file of records. A record is a transaction that was committed (``VersionStore/commit(_:)``):
 ///
 ///     4 bytes      length of what follows, less the checksum
 ///     8 bytes      number of the call; they rise (those that only seal a version have none here)

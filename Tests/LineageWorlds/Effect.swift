@@ -41,7 +41,7 @@ final class Synchronized: Sendable {
         let whole = world.facts.versions.filter { version in
             !version.isForgotten && !world.memory.handles.contains { $0.saved == version.number }
         }
-        contents = whole.map { World.Acknowledged(content: $0.fingerprint, file: $0.file) }
+        contents = whole.map { World.Acknowledged(content: $0.fingerprint, file: $0.file, actor: $0.author) }
     }
 
     /// Whether a content was saved by then, so that its keeping is durable before anything overwrites it (facts.md 4).

@@ -55,6 +55,16 @@ extension Story {
             "1: save t; 2: i=write t; 1: save d/t; mv d/t t; 2: write i start; close i; 1: rm t",
             "deleted: t d c b"),
         Story(
+            "another program's file under a made-up name, which a program renames over its own, is not that one's",
+            setup: "mkdir d",
+            "1: save t; 2: save d/t; 1: mv d/t t; rm t",
+            "deleted: t c b"),
+        Story(
+            "two made-up names that were exchanged, of which one is published",
+            setup: "mkdir d",
+            "save t; save d/t; swap t d/t; ln t n; rm d/t",
+            "t: c b", "n: c b", "deleted: "),
+        Story(
             "another process of the same program appends to a made-up name's file",
             "111: save t; append t; 112: append t; 111: rm t",
             "deleted: t bcd b"),

@@ -10,37 +10,39 @@ extension World {
     /// - A rename, an exchange, and a truncation by name, of what the names show then; except what is being written.
     func promise(_ event: Event, _ plan: Plan) -> [Acknowledged] {
         var promised: [FileID] = []
+        let author: ActorNumber
         switch event {
         case .close(let number):
             guard let handle = memory[number], let file = memory[handle.file], file.isChanged, handle.mode != .read,
                 handle.isDirty || handle.isUnseen, !(handle.isReplacing && file.fingerprint.isEmpty),
                 !isScrap(handle.file)
             else { return [] }
-            promised = [handle.file]
-        case .rename(_, let from, let to, _):
+            (promised, author) = ([handle.file], handle.actor)
+        case .rename(let actor, let from, let to, _):
             guard let file = disk.file(at: from), file != disk.file(at: to), let live = memory[file],
                 !(live.isChanged && memory.isOpenForWriting(file)), isShownBySave(at: to, plan)
             else { return [] }
-            promised = [file]
-        case .exchange(_, let one, let other):
+            (promised, author) = ([file], actor)
+        case .exchange(let actor, let one, let other):
             // The exchange of two names of one file is nothing.
             guard disk.hasFile(at: one), disk.hasFile(at: other), disk.file(at: one) != disk.file(at: other) else {
                 return []
             }
-            promised = [disk.file(at: one), disk.file(at: other)].compactMap { $0 }
-        case .save(_, let place): promised = [disk.file(at: place)].compactMap { $0 }
-        default: break
+            (promised, author) = ([disk.file(at: one), disk.file(at: other)].compactMap { $0 }, actor)
+        case .save(let actor, let place): (promised, author) = ([disk.file(at: place)].compactMap { $0 }, actor)
+        default: return []
         }
         return promised.compactMap { file in
             guard let content = disk[file]?.content, !content.isEmpty else { return nil }
-            return Acknowledged(content: content, file: file)
+            return Acknowledged(content: content, file: file, actor: author)
         }
     }
 
-    /// Whether a content is one that programs have given up by this: a version of a name that its maker removed, or one
-    /// of a purged document, in any file that such a one had. A document that goes with a purged one is purged, too: a
-    /// purge removes for good (DESIGN.md 7), and the content would be shown as that document's. What a close has
-    /// acknowledged is never given up otherwise, also not by amending: its handle writes no more.
+    /// Whether a content is one that programs have given up by this: a version of a name that its maker removed, whose
+    /// author is kin of the maker, or one of a purged document, in any file that such a one had. A document that goes
+    /// with a purged one is purged, too: a purge removes for good (DESIGN.md 7), and the content would be shown as that
+    /// document's. What a close has acknowledged is never given up otherwise, also not by amending: its handle writes
+    /// no more.
     func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
         let removals = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
         let isPurge = !removals.isEmpty
@@ -53,13 +55,20 @@ extension World {
             let hasContent =
                 version.fingerprint == content.content
                 || version.isAppended && version.fingerprint.begins(with: content.content)
-            if hasContent, version.file == content.file { return true }
+            if hasContent, version.file == content.file { return isPurge || isMakers(content, version) }
             return isPurge && hasContent
                 && facts.rows.contains { row in
                     row.file == content.file
                         && (documents.contains(row.document) || row.document == facts.document(of: version))
                 }
         }
+    }
+
+    private func isMakers(_ content: Acknowledged, _ version: VersionRow) -> Bool {
+        guard let author = content.actor, let document = facts.document(of: version),
+            let maker = facts.firstRow(of: document)?.maker
+        else { return true }
+        return kin.areKin(maker, author)
     }
 
     private func isScrap(_ file: FileID) -> Bool {

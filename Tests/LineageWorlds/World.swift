@@ -49,6 +49,8 @@ public struct World: Sendable {
     struct Acknowledged: Hashable, Sendable {
         var content: Fingerprint
         var file: FileID
+        /// The program that was told so; nil if no program was.
+        var actor: ActorNumber?
     }
 
     /// Facts that were recorded at once, and those of them that listeners were told.
@@ -101,13 +103,14 @@ public struct World: Sendable {
 
     static let x = place(root, 0)
     static let y = place(root, 1)
-    /// The name that each program which makes it has made up, where the rules of the world have such names.
+    /// The name that each program which makes it has made up, where the rules of the world have such names. So is the
+    /// third name of a directory.
     static let made = place(root, 2)
 
-    /// The places that moves are made at: three names, and two in each directory.
+    /// The places that moves are made at: three names, and three in each directory.
     var places: [PlaceNumber] {
         var places = [Self.x, Self.y, Self.made]
-        for directory in disk.directories.sorted() { places += [Self.place(directory, 0), Self.place(directory, 1)] }
+        for directory in disk.directories.sorted() { places += (0..<3).map { Self.place(directory, $0) } }
         return places
     }
 

@@ -38,13 +38,14 @@ struct MetadataChange {
     }
 }
 
-/// Sees to it that a change of a file's metadata does not look like a change of its content, and tells of it. All but
-/// ``resize(_:_:to:by:)`` is called with the names shared.
+/// Sees to it that a change of a file's metadata does not look like a change of its content, and tells of it.
 protocol ContentKeeper: AnyObject, Sendable {
-    /// Makes a change that may be any, of a file of any type.
+    // These are called with the names shared.
+
+    /// Makes any change of a file's metadata.
     func preservingStamp(of node: Node, _ body: () throws(Errno) -> Void) throws(Errno)
 
-    /// The same for a change of attributes, of which it tells whom that concerns.
+    /// Makes a change of attributes, and tells those who listen.
     ///
     /// - Parameters:
     ///   - look: looks at the file.
@@ -58,9 +59,11 @@ protocol ContentKeeper: AnyObject, Sendable {
     /// - Parameter mayHaveMode: whether the mode may be another one now.
     func metadataChanged(of node: Node, mayHaveMode: Bool, by caller: Caller)
 
-    /// truncate(2) and ftruncate(2), which change the content. Called with no lock held.
+    // These are called with no lock held.
+
+    /// truncate(2) and ftruncate(2), which change the content.
     func resize(_ node: Node, _ handle: UInt64?, to size: off_t, by caller: Caller) throws(Errno)
 
-    /// One of the attributes `user.versions.*`; called with no lock held.
+    /// One of the attributes `user.versions.*`.
     func versionsAttribute(_ key: String, of node: Node) throws(Errno) -> [UInt8]
 }

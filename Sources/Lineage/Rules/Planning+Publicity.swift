@@ -74,7 +74,8 @@ extension Planning {
     /// | the name gets | it is published, because |
     /// |---|---|
     /// | any file, by a program outside its maker's lineage | that program wants the name |
-    /// | any file, and a stranger has the former one open for writing | that may be saved into still, without a name |
+    /// | any file, by a rename or a restore, and a stranger writes the former one | that saves without a name |
+    /// | another program's file, by a rename | the file is not this program's to throw away |
     /// | a published file, by a rename | that file's former name says where it went |
     /// | a file that has another name, by an exchange | its saves are that name's, too |
     /// | a published file otherwise, by an exchange | it is not: what is thrown away is what the other name showed |
@@ -87,6 +88,14 @@ extension Planning {
                 isWrittenByOthers(row, than: maker) || arriving.map { facts[$0.number]?.maker == nil } ?? false
             }
         if isWanted || !kin.areKin(maker, actor) { record(.publish(row.number)) }
+    }
+
+    /// A program renames another's file under a made-up name over one of its own: the other's is published first.
+    mutating func publishStrangers(_ source: NameRow, over target: NameRow, by actor: ActorNumber) {
+        guard let maker = facts[source.number]?.maker, facts[target.number]?.maker != nil,
+            !kin.areKin(maker, actor)
+        else { return }
+        record(.publish(source.number))
     }
 
     /// A save by a program outside its maker's lineage publishes a name.

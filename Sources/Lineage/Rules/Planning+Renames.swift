@@ -24,7 +24,10 @@ extension Planning {
         let last = target ?? claim(to).flatMap { $0.document == source.document ? nil : $0 }
         if memory[file]?.holds != nil || facts.countOfNames(of: file) > 1 { saveUnfinished(file) }
         pass(.rename(from: from, to: to))
-        if let target { publish(target, gets: source, by: actor) }
+        if let target {
+            publishStrangers(source, over: target, by: actor)
+            publish(target, gets: source, by: actor)
+        }
 
         // A save of another program, just now, has published the name.
         let isPublished = facts[source.number]?.maker == nil
@@ -107,9 +110,10 @@ extension Planning {
         arrive(firstFile, at: atOther, by: actor)
     }
 
-    /// A published row does not name one that is only in memory.
+    /// A published row does not name one that is only in memory. One that is not published yet may be so first.
     private func comeFromUnpublished(_ row: inout NameRow) {
-        guard row.maker == nil, let from = row.from, facts[from]?.maker != nil else { return }
-        (row.from, row.how) = (nil, .created)
+        guard let from = row.from, facts[from]?.maker != nil else { return }
+        row.from = nil
+        if row.maker == nil { row.how = .created }
     }
 }
