@@ -65,6 +65,11 @@ extension Story {
             "save t; save d/t; swap t d/t; ln t n; rm d/t",
             "t: c b", "n: c b", "deleted: "),
         Story(
+            "a made-up name that its program has moved to another one does not come back at a mount",
+            setup: "mkdir d",
+            "save t; mv t d/t; put t",
+            "history d/t: b", "history t: c"),
+        Story(
             "another process of the same program appends to a made-up name's file",
             "111: save t; append t; 112: append t; 111: rm t",
             "deleted: t bcd b"),

@@ -19,9 +19,9 @@ public struct Settling: Sendable {
         settling.planning.memory = Memory()
         settling.planning.settle()
         let scraps = settling.forgetScraps()
-        settling.publishAll()
         settling.readLabels()
         settling.settleNames()
+        settling.publishAll()
         let files = found.files.filter { !scraps.contains($0.id) }
         var others: [Found.File] = []
         for file in files where !settling.amendOverwritten(file) { others.append(file) }
