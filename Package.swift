@@ -96,7 +96,7 @@ let package = Package(
                 "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "LocalState",
                 "QueryLanguage", "VersionStore", "VersionModel", system, logging, toml,
             ],
-            path: "Mount/versionsfs", swiftSettings: settings),
+            path: "Mount/versionsfs", swiftSettings: settings + [checksLocks]),
 
         // What the tests stand on: the mount fixture, terminals, processes, and programs that act as other programs do.
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
@@ -157,7 +157,12 @@ let package = Package(
                 "versionsfs", "FUSE", "CFuse3", "Container", "VersionStore", "VersionModel", "CLinux", logging, system,
             ]),
         tests("SupportTests", ["TestActor"]),
-        tests("MountTests", ["versionsfs", "versionsctl", "TestActor", "FaultShim", "Coordination", "VersionModel"]),
+        tests(
+            "MountTests",
+            [
+                "versionsfs", "versionsctl", "TestActor", "FaultShim", "Coordination", "VersionModel", "VersionStore",
+                "Lineage", system,
+            ]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
         tests(
             "CrashTests",

@@ -7,11 +7,11 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Serves a ``LiveContainer`` to the kernel.
+/// Serves a container to the kernel.
 final class ContainerFileSystem: FileSystem {
-    let container: LiveContainer
-    /// The tree under `.versions`; the ranges of its node and handle numbers mark them.
-    private let browser: Browser
+    let container: any ContainerRequests
+    /// The tree under `.versions`; the ranges of its node and handle numbers mark them. nil: there is none.
+    private let browser: Browser?
     private let negotiated = Mutex(Features())
 
     /// `list-versions`: the root's listing includes `.versions`.
@@ -21,12 +21,20 @@ final class ContainerFileSystem: FileSystem {
 
     let diligence: Diligence
 
-    init(_ container: LiveContainer, listsVersions: Bool = false, diligence: Diligence = .ordinary) {
-        self.container = container
-        self.diligence = diligence
-        self.listsVersions = listsVersions
-        browser = Browser(container)
+    init(
+        _ container: any ContainerRequests, _ browser: Browser?, listsVersions: Bool = false,
+        diligence: Diligence = .ordinary
+    ) {
+        (self.container, self.browser) = (container, browser)
+        (self.listsVersions, self.diligence) = (listsVersions, diligence)
     }
+
+    convenience init(_ container: LiveContainer, listsVersions: Bool = false, diligence: Diligence = .ordinary) {
+        self.init(container, Browser(container), listsVersions: listsVersions, diligence: diligence)
+    }
+
+    /// Who answers for a node: nil if it is of the live tree.
+    private func browser(of node: NodeID) -> Browser? { Browser.owns(node) ? browser : nil }
 
     /// Refuses changes below `.versions`, and all changes to a read-only container.
     private func live(_ nodes: NodeID...) throws(Errno) {
@@ -59,7 +67,7 @@ final class ContainerFileSystem: FileSystem {
         {
             return Entry(own)
         }
-        if Browser.owns(parent) || name == Browser.name {
+        if let browser, Browser.owns(parent) || name == Browser.name {
             let found = try browser.lookup(caller.inContainer, parent: parent, name: name)
             return found.map { Entry($0) } ?? Entry(missingFor: Browser.missingNameValid)
         }
@@ -68,7 +76,7 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func forget(_ node: NodeID, lookups: UInt64) {
-        if Browser.owns(node) { return browser.forget(node, lookups: lookups) }
+        if let browser = browser(of: node) { return browser.forget(node, lookups: lookups) }
         container.forget(node, lookups: lookups)
     }
 
@@ -114,7 +122,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], newParent: NodeID, newName: [UInt8], flags: UInt32
     ) throws(Errno) {
         try container.refuseIfReadOnly()
-        if Browser.owns(parent) || Browser.owns(newParent) {
+        if let browser, Browser.owns(parent) || Browser.owns(newParent) {
             return try browser.rename(
                 caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
         }
@@ -124,14 +132,14 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func readLink(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
-        if Browser.owns(node) { return try browser.readLink(caller.inContainer, node: node) }
+        if let browser = browser(of: node) { return try browser.readLink(caller.inContainer, node: node) }
         return try container.readLink(caller.inContainer, node: node)
     }
 
     // MARK: Attributes
 
     func attributes(_ caller: FUSE.Caller, node: NodeID, handle: Handle?) throws(Errno) -> NodeAttributes {
-        if Browser.owns(node) {
+        if let browser = browser(of: node) {
             return NodeAttributes(try browser.attributes(caller.inContainer, node: node, handle: handle))
         }
         return NodeAttributes(try container.attributes(caller.inContainer, node: node, handle: handle))
@@ -148,7 +156,7 @@ final class ContainerFileSystem: FileSystem {
     func extendedAttribute(
         _ caller: FUSE.Caller, node: NodeID, name: [UInt8], size: Int
     ) throws(Errno) -> [UInt8] {
-        if Browser.owns(node) {
+        if let browser = browser(of: node) {
             return try browser.extendedAttribute(caller.inContainer, node: node, name: name)
         }
         // The kernel sends this request before a write.
@@ -157,7 +165,7 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func extendedAttributes(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> [UInt8] {
-        if Browser.owns(node) { return try browser.extendedAttributes(caller.inContainer, node: node) }
+        if let browser = browser(of: node) { return try browser.extendedAttributes(caller.inContainer, node: node) }
         return try container.extendedAttributes(caller.inContainer, node: node)
     }
 
@@ -178,7 +186,9 @@ final class ContainerFileSystem: FileSystem {
     func open(
         _ caller: FUSE.Caller, node: NodeID, flags: Int32, deferred: Deferred<Opened>
     ) throws(Errno) -> Opened? {
-        if Browser.owns(node) { return Opened(try browser.open(caller.inContainer, node: node, flags: flags)) }
+        if let browser = browser(of: node) {
+            return Opened(try browser.open(caller.inContainer, node: node, flags: flags))
+        }
         if flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 { try container.refuseIfReadOnly() }
         return try container.open(caller.inContainer, node: node, flags: flags, waiting: ParkedOpen(deferred)).map {
             Opened($0)
@@ -201,7 +211,9 @@ final class ContainerFileSystem: FileSystem {
     func read(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
-        if Browser.owns(node) { return try browser.read(node: node, handle: handle, into: buffer, offset: offset) }
+        if let browser = browser(of: node) {
+            return try browser.read(node: node, handle: handle, into: buffer, offset: offset)
+        }
         return try container.read(node: node, handle: handle, into: buffer, offset: offset)
     }
 
@@ -222,7 +234,7 @@ final class ContainerFileSystem: FileSystem {
     }
 
     func release(node: NodeID, handle: Handle) {
-        if Browser.owns(node) { return browser.release(node: node, handle: handle) }
+        if let browser = browser(of: node) { return browser.release(node: node, handle: handle) }
         container.release(node: node, handle: handle)
     }
 
@@ -242,7 +254,7 @@ final class ContainerFileSystem: FileSystem {
     func seek(
         _ caller: FUSE.Caller, node: NodeID, handle: Handle, offset: off_t, whence: Int32
     ) throws(Errno) -> off_t {
-        if Browser.owns(node) {
+        if let browser = browser(of: node) {
             return try browser.seek(node: node, handle: handle, offset: offset, whence: whence)
         }
         return try container.seek(node: node, handle: handle, offset: offset, whence: whence)
@@ -260,7 +272,7 @@ final class ContainerFileSystem: FileSystem {
     // MARK: Directories
 
     func openDirectory(_ caller: FUSE.Caller, node: NodeID) throws(Errno) -> OpenedDirectory {
-        if Browser.owns(node) {
+        if let browser = browser(of: node) {
             return OpenedDirectory(handle: try browser.openDirectory(caller.inContainer, node: node), flags: [])
         }
         return OpenedDirectory(
@@ -281,7 +293,7 @@ final class ContainerFileSystem: FileSystem {
             let entry = item.found.map { Entry($0) } ?? Entry(dots: item)
             return output.add(name: item.name, entry: entry, nextOffset: item.nextOffset)
         }
-        if Browser.owns(node) {
+        if let browser = browser(of: node) {
             return try browser.list(
                 caller.inContainer, node: node, handle: handle, offset: offset, withAttributes: plus, take: take)
         }
@@ -293,14 +305,14 @@ final class ContainerFileSystem: FileSystem {
             isFull = !take(item)
             return !isFull
         }
-        guard listsVersions, !isFull, node == LiveContainer.rootNode,
+        guard listsVersions, !isFull, node == LiveContainer.rootNode, let browser,
             let entry = browser.rootEntry(withAttributes: plus, nextOffset: Self.behindAll)
         else { return }
         if !take(entry), let found = entry.found { browser.forget(found.node, lookups: 1) }
     }
 
     func releaseDirectory(node: NodeID, handle: Handle) {
-        if Browser.owns(node) { return browser.releaseDirectory(node: node, handle: handle) }
+        if let browser = browser(of: node) { return browser.releaseDirectory(node: node, handle: handle) }
         container.releaseDirectory(node: node, handle: handle)
     }
 

@@ -55,8 +55,10 @@ struct Daemon {
         chdir("/")
         let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.table.isReadOnly)
         let (path, container) = (opened.path, opened.container)
-        let fileSystem = ContainerFileSystem(
-            container, listsVersions: arguments.has("list-versions"), diligence: .init(arguments.table))
+        let engine = try EngineTrial(opened, logger)
+        let fileSystem = engine.map { ContainerFileSystem($0.container, nil, diligence: .init(arguments.table)) }
+            ?? ContainerFileSystem(
+                container, listsVersions: arguments.has("list-versions"), diligence: .init(arguments.table))
         let socket = try socketPlace(container, besides: point)
         var table = arguments.table
         if geteuid() == 0, let below = MountFlags.present(at: path) { table.inherit(below) }
@@ -72,7 +74,7 @@ struct Daemon {
             try? session.unmount(.aborted)
             throw error
         }
-        container.start()
+        if let engine { engine.container.start() } else { container.start() }
         DetachWatch.start(point.bytes) { container.store.noteDetached() }
         KnownMount.note(path, on: point)
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
@@ -90,6 +92,7 @@ struct Daemon {
         }
         container.store.noteEnding()
         cover?.lift()
+        engine?.container.close()
         container.close()
         // Last: `versionsctl unmount` waits for the end of its connection, and expects the container to be free then.
         server.stop()

@@ -59,7 +59,7 @@ extension Created {
     }
 }
 
-extension LiveContainer.CopyEnd {
+extension CopyEnd {
     init(_ range: FileRange) { self.init(node: range.node, handle: range.handle, offset: range.offset) }
 }
 

@@ -134,19 +134,6 @@ extension LiveContainer {
         return try Backing.check { lseek(descriptor.raw, offset, whence) }
     }
 
-    /// One side of a copy within the mount.
-    public struct CopyEnd: Sendable {
-        public var node: UInt64
-        public var handle: UInt64
-        public var offset: off_t
-
-        public init(node: UInt64, handle: UInt64, offset: off_t) {
-            self.node = node
-            self.handle = handle
-            self.offset = offset
-        }
-    }
-
     public func copyRange(
         _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
     ) throws(Errno) -> Int {

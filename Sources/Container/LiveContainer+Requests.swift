@@ -3,7 +3,7 @@
 import Glibc
 import SystemPackage
 
-extension LiveContainer {
+extension LiveContainer: ContainerRequests {
     // MARK: Callers
 
     func requester(_ caller: Caller, isOpening: Bool = false) -> Requester {
@@ -60,7 +60,7 @@ extension LiveContainer {
     public func readLink(_ caller: Caller, node: UInt64) throws(Errno) -> [UInt8] { try metadata.readLink(node) }
 
     /// What the file system says of itself, with what we would give up counted as free above the reserve.
-    public func statistics() throws(Errno) -> statvfs { try metadata.statistics() }
+    public func statistics() throws(Errno) -> statvfs { try space.counts.statistics() }
 
     public func extendedAttribute(_ caller: Caller, node: UInt64, name: [UInt8]) throws(Errno) -> [UInt8] {
         try metadata.extendedAttribute(node, name: name)

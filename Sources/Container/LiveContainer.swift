@@ -111,7 +111,7 @@ public final class LiveContainer: Sendable {
             clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
         space = Space(around, custodian: custodian, passthrough: serving.passthrough)
         metadata = MetadataRequests(
-            tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel, counts: space.counts)
+            tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
         databases = Databases(
             images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes,
             directories: tree.directories, documents: documents, serving: serving, chores: chores,

@@ -6,7 +6,28 @@ import SystemPackage
 import VersionModel
 
 extension Engine {
-    /// A file of which no row tells has a document from now on, whose first version is what the file holds.
+    /// The file that a name has by the facts. The catalog is asked if memory does not know.
+    func occupant(of place: PlaceNumber) throws(Errno) -> FileID? {
+        while true {
+            let log = PlanLog(known)
+            let row = log.lastRow(at: place)
+            if log.missing.isEmpty { return row?.file }
+            try load(log.missing)
+        }
+    }
+
+    /// The names of a file, or of a directory, by the facts.
+    func names(of file: FileID) throws(Errno) -> [NameRow] {
+        while true {
+            let log = PlanLog(known)
+            let rows = log.names(of: file)
+            if log.missing.isEmpty { return rows }
+            try load(log.missing)
+        }
+    }
+
+    /// A file of which no row tells has a document from now on, whose first version is what the file holds. A directory
+    /// has a row.
     ///
     /// - Parameter isThere: whether the name has that file. It is asked with the names held.
     func adopt(
@@ -19,9 +40,10 @@ extension Engine {
             let log = PlanLog(known)
             let facts = Facts(over: log)
             let (last, known) = (facts.lastRow(at: name.place), facts.names(of: name.file))
-            let version = known.isEmpty ? try firstVersion(of: name.file) : nil
+            guard let status = try parts.files.status(of: name.file) else { throw Errno(rawValue: ESTALE) }
+            let version = known.isEmpty && status.isRegular ? try firstVersion(of: name.file, status) : nil
             if !log.missing.isEmpty {
-                self.known.load(log.missing, from: parts.recorder.log)
+                try load(log.missing)
                 continue
             }
             guard last?.file == nil else { throw Errno(rawValue: ESTALE) }
@@ -29,18 +51,19 @@ extension Engine {
                 guard try isThere(names), PlanLog(self.known).lastRow(at: name.place)?.number == last?.number else {
                     throw Errno(rawValue: ESTALE)
                 }
-                record(name, known.first, version)
+                record(name, isDirectory: status.isDirectory, known.first, version)
             }
             return
         }
     }
 
-    private func record(_ name: FileAtPlace, _ other: NameRow?, _ version: VersionRow?) {
+    private func record(_ name: FileAtPlace, isDirectory: Bool, _ other: NameRow?, _ version: VersionRow?) {
         let first = parts.recorder.reserve(2)
         defer { parts.recorder.finish(first) }
         var row = NameRow(
             number: RowNumber(first), time: parts.clock.now(), place: name.place, file: name.file, how: .found,
             actor: nil)
+        row.isDirectory = isDirectory
         // A further name of a file that is known.
         if let other { row.document = other.document }
         var facts = [Fact.row(row)]
@@ -49,12 +72,11 @@ extension Engine {
             facts.append(.version(version))
         }
         known.record(facts)
-        parts.recorder.commit(facts)
+        parts.recorder.commit(facts, from: first, last: first + UInt64(facts.count) - 1)
     }
 
     /// The version that a file holds; its number and row are to be given.
-    private func firstVersion(of file: FileID) throws(Errno) -> VersionRow? {
-        guard let status = try parts.files.status(of: file), status.isRegular else { return nil }
+    private func firstVersion(of file: FileID, _ status: FileStat) throws(Errno) -> VersionRow {
         let opened = try parts.files.open(file)
         let content = Content(file: file, generation: 0)
         return VersionRow(

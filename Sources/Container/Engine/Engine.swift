@@ -31,11 +31,25 @@ final class Engine: Sendable {
     let known: FactMemory
     let scene = SceneTable()
     let subjects = SubjectLocks()
+    private let unmade = UnmadeFiles()
     let names: ReadWriteLock
 
     init(_ parts: Parts, names: ReadWriteLock) {
         (self.parts, self.names) = (parts, names)
         known = FactMemory(after: parts.recorder.log.lastNumber)
+    }
+
+    /// Loads facts that a plan has missed. No lock is held, but for those of files and documents.
+    /// - Throws: EIO if the catalog cannot be read.
+    func load(_ missing: [Missing]) throws(Errno) {
+        guard known.load(missing, from: parts.recorder.log, isSound: parts.recorder.isSound) else { throw .ioError }
+    }
+
+    /// Lets go what is remembered of files that no program has open, and facts that the catalog has. What programs have
+    /// seen is remembered on.
+    func forgetIdle() {
+        scene.forgetIdle(seenBefore: Timestamp(nanoseconds: .min))
+        known.trim(now: parts.clock.now(), open: scene.openFiles)
     }
 
     /// Carries out an event of one or several files that changes no name.
@@ -72,6 +86,30 @@ final class Engine: Sendable {
             try work.prepare()
             let plan = try names.writing { (names) throws(Errno) -> Plan? in
                 try work.finish { whole throws(Errno) in try call(names, whole) }
+            }
+            if let plan { return plan }
+        }
+    }
+}
+
+extension Engine {
+    /// Carries out an event that makes a file under a free name.
+    ///
+    /// - Parameters:
+    ///   - event: the event, once the file is known.
+    ///   - call: makes the file. The files below have it from then on.
+    @discardableResult
+    func performMaking(
+        _ event: (FileID) -> Event, _ call: (borrowing NamesHeldAlone) throws(Errno) -> FileID
+    ) throws(Errno) -> Plan {
+        let unmade = unmade.take(known)
+        defer { self.unmade.giveBack(unmade) }
+        var work = EventWork(event(unmade), [], self)
+        defer { work.end() }
+        while true {
+            try work.prepare()
+            let plan = try names.writing { (names) throws(Errno) -> Plan? in
+                try work.finish(making: event) { () throws(Errno) in try call(names) }
             }
             if let plan { return plan }
         }

@@ -68,10 +68,12 @@ extension Engine {
         var there: [LiveFile] = []
         for file in part.memory.files {
             let isInDoubt = part.memory.handles.contains { $0.file == file.id && $0.mayOverwriteUnseen }
+            let isWritten = part.memory.handles.contains { $0.file == file.id && ($0.isDirty || $0.isUnseen) }
             let held = file.holds.flatMap(facts.fingerprint)
-            guard let look = try looks.look(at: file, stamps[file.id], held: held, isInDoubt: isInDoubt) else {
-                continue
-            }
+            guard
+                let look = try looks.look(
+                    at: file, stamps[file.id], held: held, isInDoubt: isInDoubt, isWritten: isWritten)
+            else { continue }
             var now = look.file
             // Of a file that was not remembered, its bytes tell, too.
             if part.unknown.contains(file.id), !file.isChanged, now.fingerprint == file.fingerprint {

@@ -25,6 +25,15 @@ struct EventDraft: Sendable {
     /// The content that the call keeps by moving its file.
     var whole: WholeContent?
 
+    /// Whether bytes are written over in place: a truncation and a change of names come to the disk behind what was
+    /// copied before.
+    var overwrites: Bool {
+        switch plan.point {
+        case .open, .write: true
+        default: false
+        }
+    }
+
     /// The files that get a content before the call; nil if that is none.
     var making: [(file: FileID, version: VersionRow?)] {
         plan.before.compactMap { step in

@@ -42,7 +42,7 @@ struct EventWork: ~Copyable {
             switch try engine.draft(event, found, asked, number: engine.known.lastNumber + 1) {
             case .ready(let made): draft = made
             case .missing(let missing):
-                engine.known.load(missing, from: engine.parts.recorder.log)
+                try engine.load(missing)
                 continue
             case .unsure: continue
             }
@@ -68,7 +68,7 @@ struct EventWork: ~Copyable {
             let stamp = draft.stamps[content.file]
             if let done = kept[content], done == stamp { continue }
             let file = try engine.parts.files.open(content.file)
-            try engine.parts.kept.keep(copying: file.raw, as: content, labels)
+            try engine.parts.kept.keep(copying: file.raw, as: content, labels, isDurable: draft.overwrites)
             kept[content] = stamp
         }
         for (file, version) in draft.making where made[file] != .some(version) {
@@ -106,27 +106,58 @@ struct EventWork: ~Copyable {
                 guard attempts > Engine.patience else { return nil }
                 try doSteps(of: draft)
             }
-            try carryOut(draft, call)
+            try carryOut(draft, from: first, call)
             return draft.plan
         }
     }
 
-    private func carryOut(_ draft: EventDraft, _ call: (WholeContent?) throws(Errno) -> Void) throws(Errno) {
+    /// Makes the file of an event, and does the rest with what the file turns out to be.
+    /// - Returns: nil if something is missing still. The file is not made then.
+    mutating func finish(
+        making event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
+    ) throws(Errno) -> Plan? {
+        guard case .ready(let draft) = try engine.draft(self.event, found, asked, number: engine.known.lastNumber + 1),
+            draft.subjects.isSubset(of: held)
+        else { return nil }
+        if isUnprepared(draft) {
+            guard attempts > Engine.patience else { return nil }
+            try doSteps(of: draft)
+        }
+        let file = try call()
+        engine.known.begin(file)
+        var count: UInt64 = 64
+        while true {
+            let first = engine.parts.recorder.reserve(count)
+            defer { engine.parts.recorder.finish(first) }
+            switch try engine.draft(event(file), found, asked, number: first) {
+            case .ready(let draft) where draft.lastNumber < first + count:
+                try carryOut(draft, from: first) { _ in }
+                return draft.plan
+            case .ready(let draft): count = draft.lastNumber - first + 64
+            case .missing(let missing): try engine.load(missing)
+            case .unsure: break
+            }
+        }
+    }
+
+    private func carryOut(
+        _ draft: EventDraft, from first: UInt64, _ call: (WholeContent?) throws(Errno) -> Void
+    ) throws(Errno) {
         do throws(Errno) { try call(draft.whole) } catch {
             if let refused = draft.refused {
-                record(refused, draft)
+                record(refused, draft, from: first)
                 forget(draft.plan.refusal?.after ?? [])
             }
             throw error
         }
-        record(draft.outcome, draft)
+        record(draft.outcome, draft, from: first)
         forget(draft.plan.after)
     }
 
-    private func record(_ outcome: EventDraft.Outcome, _ draft: EventDraft) {
+    private func record(_ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64) {
         if let file = draft.plan.point?.madeFile { engine.known.begin(file) }
         engine.known.record(outcome.facts)
-        if !outcome.told.isEmpty { engine.parts.recorder.commit(outcome.told) }
+        if !outcome.told.isEmpty { engine.parts.recorder.commit(outcome.told, from: first, last: draft.lastNumber) }
         engine.scene.apply(outcome.change, draft.stamps)
     }
 

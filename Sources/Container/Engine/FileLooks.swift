@@ -25,9 +25,11 @@ struct FileLooks: Sendable {
     ///   - stamp: of the last look.
     ///   - held: the bytes of the version that the file holds.
     ///   - isInDoubt: whether writes that come unseen may have changed more than the end of the file.
+    ///   - isWritten: whether a program may have written to it since. Else equal bytes under another time mean that the
+    ///     time was set.
     /// - Returns: nil if there is no such file any more.
     func look(
-        at former: LiveFile, _ stamp: Stamp?, held: Fingerprint?, isInDoubt: Bool
+        at former: LiveFile, _ stamp: Stamp?, held: Fingerprint?, isInDoubt: Bool, isWritten: Bool
     ) throws(Errno) -> Look? {
         guard let status = try files.status(of: former.id) else { return nil }
         let now = Stamp(status)
@@ -39,9 +41,9 @@ struct FileLooks: Sendable {
             ?? (former.fingerprint.size == now.size && former.modified == now.modified)
         // Then only its attributes have changed.
         if isSame { return Look(file: file, stamp: now, links: status.links) }
-        file.isChanged = true
         let opened = try files.open(former.id)
         file.fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
+        file.isChanged = former.isChanged || isWritten || file.fingerprint != former.fingerprint
         if isInDoubt, let held { file.beginsWithHeld = Self.begins(opened.raw, status, with: held) }
         return Look(file: file, stamp: now, links: status.links)
     }

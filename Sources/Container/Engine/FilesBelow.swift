@@ -24,7 +24,9 @@ protocol FilesBelow: Sendable {
 protocol KeptContents: Sendable {
     func contains(_ content: Content) -> Bool
     /// Keeps a copy of an open file, which shares its blocks where the file system can.
-    func keep(copying file: Int32, as content: Content, _ labels: [Label]) throws(Errno)
+    /// - Parameter isDurable: whether the copy has to be on the disk before the file changes, because no journal orders
+    ///   the two.
+    func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno)
     /// Copies the beginning of a kept content, or of an open file, into a new file.
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno)
     func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno)
@@ -34,11 +36,16 @@ protocol KeptContents: Sendable {
 protocol FactRecorder: Sendable {
     /// The facts that are recorded, for what is not in memory.
     var log: any FactLog { get }
+    /// Whether all answers of a log count: none was missed because the catalog cannot be read.
+    func isSound(_ log: any FactLog) -> Bool
     /// Sets numbers aside for the facts of one event: the first of them.
     func reserve(_ count: UInt64) -> UInt64
     /// Gives back what is left of numbers that were set aside.
     func finish(_ first: UInt64)
     /// Records a transaction.
-    /// - Parameter told: the facts that others may see; the rest stays in memory.
-    func commit(_ told: [Fact])
+    /// - Parameters:
+    ///   - told: the facts that others may see; the rest stays in memory.
+    ///   - first: the first of the numbers that were set aside for it. Facts with smaller ones are published late.
+    ///   - last: the last of those numbers that a fact has, also one that stays in memory.
+    func commit(_ told: [Fact], from first: UInt64, last: UInt64)
 }

@@ -13,12 +13,11 @@ final class MetadataRequests: Sendable {
     let callers: Callers
     let kernel: KernelLink
     private let files: OpenFileTable
-    private let counts: PurgeableStatistics
     private let link = RankedMutex(Link())
 
-    init(_ tree: LiveTree, callers: Callers, files: OpenFileTable, kernel: KernelLink, counts: PurgeableStatistics) {
+    init(_ tree: LiveTree, callers: Callers, files: OpenFileTable, kernel: KernelLink) {
         (self.tree, self.callers, self.files) = (tree, callers, files)
-        (self.kernel, self.counts) = (kernel, counts)
+        self.kernel = kernel
     }
 
     /// Says who knows what a change means for the content.
@@ -56,9 +55,6 @@ final class MetadataRequests: Sendable {
             try tree.withOwn(node) { file throws(Errno) in try Backing.readLink([], in: file) }
         }
     }
-
-    /// What the file system says of itself, with what would be given up counted as free above the reserve.
-    func statistics() throws(Errno) -> statvfs { try counts.statistics() }
 
     // MARK: Changing
 

@@ -20,13 +20,21 @@ final class FactMemory: Sendable {
 
     /// Loads facts that a plan has missed. The catalog is read without any lock.
     ///
-    /// - Parameter log: the catalog, with all published facts that were recorded by now.
-    func load(_ missing: [Missing], from log: any FactLog) {
+    /// - Parameters:
+    ///   - log: the catalog, with all published facts that were recorded by now.
+    ///   - isSound: whether its answers count.
+    /// - Returns: false if they do not. Nothing is taken for a fact then.
+    @discardableResult
+    func load(
+        _ missing: [Missing], from log: any FactLog, isSound: (any FactLog) -> Bool = { _ in true }
+    ) -> Bool {
         for missing in missing {
             let since = known.withLock { $0.prepare(missing) }
             let loaded = LoadedFacts(missing, since: since, from: log)
+            guard isSound(log) else { return false }
             known.withLock { $0.insert(loaded, for: missing) }
         }
+        return true
     }
 
     /// How many facts there are.

@@ -221,7 +221,7 @@ extension Crowd: FilesBelow {
 extension Crowd: KeptContents {
     func contains(_ content: Content) -> Bool { access(object(content), F_OK) == 0 }
 
-    func keep(copying file: Int32, as content: Content, _ labels: [Label]) throws(Errno) {
+    func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC
         let copy = try Backing.open(path: object(content), in: AT_FDCWD, flags: flags, mode: 0o600)
         defer { close(copy) }
@@ -235,6 +235,7 @@ extension Crowd: KeptContents {
 }
 
 extension Crowd: FactRecorder {
+    func isSound(_ log: any FactLog) -> Bool { true }
     var log: any FactLog { ListedFacts(recorded: state.withLock(\.told)) }
 
     func reserve(_ count: UInt64) -> UInt64 {
@@ -246,5 +247,5 @@ extension Crowd: FactRecorder {
 
     func finish(_ first: UInt64) {}
 
-    func commit(_ told: [Fact]) { state.withLock { $0.told += told } }
+    func commit(_ told: [Fact], from first: UInt64, last: UInt64) { state.withLock { $0.told += told } }
 }

@@ -347,7 +347,7 @@ extension RealWorld: FilesBelow {
 extension RealWorld: KeptContents {
     func contains(_ content: Content) -> Bool { access(object(content), F_OK) == 0 }
 
-    func keep(copying file: Int32, as content: Content, _ labels: [Label]) throws(Errno) {
+    func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno) {
         let copy = try Backing.open(
             path: object(content), in: AT_FDCWD, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         defer { close(copy) }
@@ -368,6 +368,7 @@ extension RealWorld: KeptContents {
 }
 
 extension RealWorld: FactRecorder {
+    func isSound(_ log: any FactLog) -> Bool { true }
     var log: any FactLog { ListedFacts(recorded: state.withLock(\.told)) }
 
     func reserve(_ count: UInt64) -> UInt64 {
@@ -379,7 +380,7 @@ extension RealWorld: FactRecorder {
 
     func finish(_ first: UInt64) {}
 
-    func commit(_ told: [Fact]) { state.withLock { $0.told += told } }
+    func commit(_ told: [Fact], from first: UInt64, last: UInt64) { state.withLock { $0.told += told } }
 }
 
 extension RealWorld: WallClock {

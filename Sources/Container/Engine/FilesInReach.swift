@@ -1,0 +1,64 @@
+// The files that requests are about, by descriptors: a look at one needs no name of it and no lock.
+
+import CLinux
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+
+/// Holds a descriptor of each file that a request is about, or that a program has open for writing.
+final class FilesInReach: FilesBelow {
+    private struct Held {
+        var descriptor: SharedDescriptor
+        var uses: Int
+    }
+
+    /// Innermost.
+    private let held = RankedMutex([FileID: Held]())
+    private let finder = RankedMutex<(@Sendable (FileID) -> SharedDescriptor?)?>(nil)
+
+    /// Says how a file is found that no request is about: by its names.
+    func connect(_ find: @escaping @Sendable (FileID) -> SharedDescriptor?) { finder.withLock { $0 = find } }
+
+    /// Keeps a file in reach until it is let go as often.
+    func hold(_ file: FileID, _ descriptor: SharedDescriptor) {
+        held.withLock { $0[file, default: Held(descriptor: descriptor, uses: 0)].uses += 1 }
+    }
+
+    func letGo(_ file: FileID) {
+        // Closed outside the lock.
+        let last = held.withLock { held -> SharedDescriptor? in
+            guard var one = held[file] else { return nil }
+            one.uses -= 1
+            held[file] = one.uses > 0 ? one : nil
+            return one.descriptor
+        }
+        withExtendedLifetime(last) {}
+    }
+
+    private func descriptor(of file: FileID) -> SharedDescriptor? {
+        held.withLock { $0[file]?.descriptor } ?? finder.withLock { $0 }?(file)
+    }
+
+    // MARK: What the engine asks
+
+    func status(of file: FileID) throws(Errno) -> FileStat? {
+        guard let descriptor = descriptor(of: file) else { return nil }
+        return try Backing.stat(descriptor.raw)
+    }
+
+    func open(_ file: FileID) throws(Errno) -> SharedDescriptor {
+        guard let descriptor = descriptor(of: file) else { throw .noSuchFileOrDirectory }
+        let path = Backing.reopening(descriptor.raw)
+        do throws(Errno) {
+            return SharedDescriptor(
+                try Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK | linux_O_NOATIME))
+        } catch {
+            guard error == .notPermitted else { throw error }
+            return SharedDescriptor(try Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK))
+        }
+    }
+
+    /// A file without a name and a handle goes by itself, once no descriptor is left.
+    func forget(_ file: FileID) {}
+}

@@ -1,0 +1,91 @@
+// The contents that the engine keeps are objects of the container's store.
+
+import CLinux
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Objects by the names of Lineage's contents.
+final class KeptObjects: KeptContents {
+    private let custodian: Custodian
+    private let facts: FactStore
+    private let files: FilesInReach
+
+    init(_ custodian: Custodian, facts: FactStore, files: FilesInReach) {
+        (self.custodian, self.facts, self.files) = (custodian, facts, files)
+    }
+
+    func contains(_ content: Content) -> Bool { custodian.store.contents.contains(ContentID(content)) }
+
+    func keep(
+        copying file: Int32, as content: Content, _ labels: [Lineage.Label], isDurable: Bool
+    ) throws(Errno) {
+        let (label, others) = try described(labels, of: try Backing.stat(file))
+        try custodian.keep(copying: file, as: ContentID(content), label, also: others, isDurable: isDurable)
+    }
+
+    /// Keeps a file itself, which is about to lose its last name: by a second one, or by a copy where it can have none.
+    func keep(
+        _ whole: WholeContent, linking name: FileName, in directory: SharedDescriptor, _ stat: FileStat
+    ) throws(Errno) {
+        let (label, others) = try described(whole.labels, of: stat)
+        let content = ContentID(whole.content)
+        do throws(Errno) {
+            return try custodian.keep(linking: name, in: directory, as: content, label, also: others)
+        } catch {
+            guard [.notPermitted, .tooManyLinks, .improperLink].contains(error) else { throw error }
+        }
+        let file = try files.open(whole.content.file)
+        try custodian.keep(copying: file.raw, as: content, label, also: others)
+    }
+
+    /// A call that was to take the last name of a kept file has failed.
+    func drop(_ content: Content) { custodian.drop(ContentID(content)) }
+
+    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
+        let object: FileDescriptor
+        do { object = try custodian.store.contents.open(ContentID(content)) } catch { throw error }
+        try copy(SharedDescriptor(object.rawValue), size: size, to: file)
+    }
+
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno) {
+        // Undelete and restore make such files; no request over the engine does so yet.
+        throw .notSupported
+    }
+
+    // MARK: Labels
+
+    private func described(
+        _ labels: [Lineage.Label], of stat: FileStat
+    ) throws(Errno) -> (ContentStore.Label, also: [ContentStore.Label]) {
+        var described: [ContentStore.Label] = []
+        for label in labels { described.append(try self.described(label, stat)) }
+        guard let first = described.first else { throw .ioError }
+        return (first, Array(described.dropFirst()))
+    }
+
+    private func described(_ label: Lineage.Label, _ stat: FileStat) throws(Errno) -> ContentStore.Label {
+        let row = label.version
+        let (place, author): (Place?, Author?)
+        do throws(StoreError) {
+            place = try facts.place(label.place)
+            author = try row.author.flatMap { (number) throws(StoreError) in try facts.actor(number)?.author }
+        } catch { throw .ioError }
+        guard let place, let id: VersionID = facts.id(of: row.number, nil) else { throw .ioError }
+        let version = Version(
+            id: id, item: facts.id(of: DocumentNumber(row.row.number), nil) ?? .random(), kind: .history,
+            content: ContentID(row.content), size: row.fingerprint.size, modified: row.modified, saved: row.time,
+            time: HybridTime(wall: row.time, logical: 0), device: custodian.store.identity.device,
+            author: author ?? Author(userID: stat.raw.user, user: "\(stat.raw.user)", program: "", process: 0),
+            parents: [row.parents.first, row.parents.second].compactMap { $0.flatMap { facts.id(of: $0, nil) } },
+            attributes: Attributes(mode: stat.permissions, owner: stat.raw.user, group: stat.raw.group))
+        return ContentStore.Label(version: version, path: TreePath(names: [place.name]), place: place)
+    }
+}
+
+extension ContentID {
+    /// The name of the object with a content: its file and generation.
+    init(_ content: Content) { self.init(high: content.file.number, low: content.generation) }
+}

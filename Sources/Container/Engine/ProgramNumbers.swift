@@ -1,0 +1,83 @@
+// The numbers by which rules know programs, and how these are related.
+
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Gives each process a number when it asks for something first. An ancestor gets one, too, because rules ask who
+/// descends from whom.
+final class ProgramNumbers: Sendable {
+    private struct State {
+        var numbers: [ActorRef: ActorNumber] = [:]
+        var relations: [ActorNumber: Kin.Relation] = [:]
+        var programs: [String: UInt32] = [:]
+        /// The last number of a requester of whom nothing is known.
+        var stranger: UInt64
+    }
+
+    private let facts: FactStore
+    private let callers: Callers
+    /// Innermost.
+    private let state: RankedMutex<State>
+
+    init(_ facts: FactStore, callers: Callers, clock: any WallClock) {
+        (self.facts, self.callers) = (facts, callers)
+        // Strangers of an earlier mount are others.
+        state = RankedMutex(State(stranger: UInt64(clamping: clock.now().nanoseconds)))
+    }
+
+    /// The number of a program. Called before any lock is taken: a new number may wait for the catalog.
+    func number(of requester: Requester) throws(Errno) -> ActorNumber {
+        guard let actor = requester.actor else { return try stranger(requester.author) }
+        if let known = state.withLock({ $0.numbers[actor.ref] }) { return known }
+        var lineage: [ActorNumber] = []
+        for ancestor in actor.lineage { lineage.append(try number(of: ancestor, Author(ancestor, callers))) }
+        let number = try number(of: actor.ref, requester.author)
+        state.withLock { state in
+            let name = requester.author.program
+            let program = state.programs[name] ?? UInt32(state.programs.count)
+            state.programs[name] = program
+            state.relations[number] = Kin.Relation(
+                actor: number, lineage: lineage, program: name.isEmpty ? nil : program,
+                endsAtTerminal: actor.endsAtTerminal)
+        }
+        return number
+    }
+
+    private func number(of ref: ActorRef, _ author: @autoclosure () -> Author) throws(Errno) -> ActorNumber {
+        if let known = state.withLock({ $0.numbers[ref] }) { return known }
+        let number: ActorNumber
+        do throws(StoreError) {
+            number = try facts.number(of: ActorFacts(author: author(), started: ref.started))
+        } catch { throw .ioError }
+        state.withLock { $0.numbers[ref] = number }
+        return number
+    }
+
+    /// A requester of whom nothing is known has no kin, itself on another occasion included.
+    private func stranger(_ author: Author) throws(Errno) -> ActorNumber {
+        let occasion = state.withLock { state -> UInt64 in
+            state.stranger += 1
+            return state.stranger
+        }
+        do throws(StoreError) {
+            return try facts.number(of: ActorFacts(author: author, started: occasion))
+        } catch { throw .ioError }
+    }
+
+    /// How programs are related. Called with locks held.
+    func kin(of programs: [ActorNumber]) -> Kin {
+        state.withLock { state in Kin(programs.compactMap { state.relations[$0] }) }
+    }
+
+    /// A process has ended. Its number stays its own, and is not asked for any more.
+    func ended(_ ref: ActorRef) { state.withLock { _ = $0.numbers.removeValue(forKey: ref) } }
+}
+
+extension Author {
+    /// A process that has asked for nothing itself.
+    fileprivate init(_ ref: ActorRef, _ callers: Callers) {
+        self.init(userID: 0, user: "", program: callers.program(of: ref), process: ref.process)
+    }
+}

@@ -1,0 +1,252 @@
+// A container whose requests are decided by the engine.
+
+import Glibc
+import Lineage
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Puts the parts of a container over the engine together, and hands each request to the one that answers it. No daemon
+/// uses it yet: it has no operations, no `.versions`, no claims, and does no work in the background.
+public final class EngineContainer: ContainerRequests {
+    private let tree: LiveTree
+    public let facts: FactStore
+    private let serving: Serving
+    private let directories: DirectoryRequests
+    private let metadata: MetadataRequests
+    private let names: NameRequests
+    private let files: FileRequests
+    private let keeper: EngineKeeper
+    private let timers = Scheduler()
+    private let isReadOnly: Bool
+    /// How often what the catalog and the disk tell as well is let go.
+    private static let rest: Int64 = 5_000_000_000
+
+    /// Serves the tree below `root`, which stays the caller's to close after ``close()``. So does the store.
+    public init(
+        root: FileDescriptor, store: VersionStore, facts: FactStore, options: LiveContainer.Options
+    ) throws(StoreError) {
+        (self.facts, isReadOnly) = (facts, options.isReadOnly)
+        let survivors = Survivors()
+        do throws(Errno) {
+            tree = try LiveTree(
+                root: root, store: store, servesOthers: options.servesOthers,
+                heldDirectories: options.heldDirectories, survivors: survivors)
+        } catch { throw .io(error, "the container's root") }
+        let callers = Callers(boundaries: options.settings.actorBoundaries)
+        serving = Serving(
+            nodes: tree.nodes, callers: callers, policy: Policy(options.settings), timers: timers,
+            logger: options.logger)
+        directories = DirectoryRequests(tree, passthrough: serving.passthrough, store: store)
+        metadata = MetadataRequests(
+            tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
+        let inReach = FilesInReach()
+        let kept = KeptObjects(
+            Custodian(store: store, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach)
+        let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
+        let engine = Engine(
+            Engine.Parts(
+                files: inReach, kept: kept, recorder: StoreRecorder(store: facts), clock: options.clock,
+                kin: { programs.kin(of: $0) }),
+            names: tree.names)
+        let recorded = RecordedTree(
+            tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
+        names = NameRequests(recorded, kept: kept)
+        files = FileRequests(recorded, serving: serving, store: store, logger: options.logger)
+        keeper = EngineKeeper(files)
+        inReach.connect { [weak recorded] file in recorded?.find(file) }
+        callers.whenEnded { [weak programs] in programs?.ended($0) }
+        metadata.connect(keeper)
+    }
+
+    /// Begins the work in the background.
+    public func start() {
+        timers.start()
+        serving.start()
+        rest()
+    }
+
+    private func rest() {
+        timers.after(Self.rest) { [weak self] in
+            guard let self else { return }
+            files.engine.forgetIdle()
+            rest()
+        }
+    }
+
+    /// Ends the container's use: what is open is saved, and the facts are closed.
+    public func close() {
+        timers.end()
+        serving.end()
+        for file in serving.files.all where file.isWriter { files.release(node: file.node.id, handle: file.id) }
+        facts.close()
+    }
+
+    // MARK: Requests
+
+    public func refuseIfReadOnly() throws(Errno) {
+        if isReadOnly || facts.isWritingRefused { throw .readOnlyFileSystem }
+    }
+
+    public func connect(_ kernel: any KernelSide) { serving.passthrough.kernel.connect(kernel) }
+
+    public func lookup(_ caller: Caller, parent: UInt64, name: [UInt8]) throws(Errno) -> Found? {
+        try tree.lookup(parent: parent, name: name)
+    }
+
+    public func forget(_ id: UInt64, lookups: UInt64) {
+        if let node = tree.forget(id, lookups: lookups) { serving.passthrough.dropForgotten(node) }
+    }
+
+    public func makeNode(
+        _ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t, device: dev_t
+    ) throws(Errno) -> Found {
+        try names.makeNode(caller, parent: parent, name: name, mode: mode, device: device)
+    }
+
+    public func makeDirectory(_ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t) throws(Errno) -> Found {
+        try names.makeDirectory(caller, parent: parent, name: name, mode: mode)
+    }
+
+    public func makeSymlink(_ caller: Caller, parent: UInt64, name: [UInt8], target: [UInt8]) throws(Errno) -> Found {
+        try names.makeSymlink(caller, parent: parent, name: name, target: target)
+    }
+
+    public func link(_ caller: Caller, node: UInt64, parent: UInt64, name: [UInt8]) throws(Errno) -> Found {
+        try names.link(caller, node: node, parent: parent, name: name)
+    }
+
+    public func unlink(_ caller: Caller, parent: UInt64, name: [UInt8]) throws(Errno) {
+        try names.unlink(caller, parent: parent, name: name)
+    }
+
+    public func removeDirectory(_ caller: Caller, parent: UInt64, name: [UInt8]) throws(Errno) {
+        try names.removeDirectory(caller, parent: parent, name: name)
+    }
+
+    public func rename(
+        _ caller: Caller, parent: UInt64, name: [UInt8], newParent: UInt64, newName: [UInt8], flags: UInt32
+    ) throws(Errno) {
+        try names.rename(
+            caller, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
+    }
+}
+
+// MARK: Attributes
+
+extension EngineContainer {
+    public func readLink(_ caller: Caller, node: UInt64) throws(Errno) -> [UInt8] { try metadata.readLink(node) }
+
+    public func attributes(_ caller: Caller, node: UInt64, handle: UInt64?) throws(Errno) -> FileAttributes {
+        try metadata.attributes(node, handle: handle)
+    }
+
+    public func setAttributes(
+        _ caller: Caller, node: UInt64, handle: UInt64?, _ edit: AttributeEdit
+    ) throws(Errno) -> FileAttributes {
+        try metadata.setAttributes(caller, node, handle: handle, edit)
+    }
+
+    public func extendedAttribute(_ caller: Caller, node: UInt64, name: [UInt8]) throws(Errno) -> [UInt8] {
+        try metadata.extendedAttribute(node, name: name)
+    }
+
+    public func extendedAttributes(_ caller: Caller, node: UInt64) throws(Errno) -> [UInt8] {
+        try metadata.extendedAttributes(caller, node)
+    }
+
+    public func setExtendedAttribute(
+        _ caller: Caller, node: UInt64, name: [UInt8], value: UnsafeRawBufferPointer, flags: Int32
+    ) throws(Errno) {
+        try metadata.setExtendedAttribute(caller, node, name: name, value: value, flags: flags)
+    }
+
+    public func removeExtendedAttribute(_ caller: Caller, node: UInt64, name: [UInt8]) throws(Errno) {
+        try metadata.removeExtendedAttribute(caller, node, name: name)
+    }
+
+    public func willWriteUnseen(_ caller: Caller, node: UInt64) { metadata.willWriteUnseen(caller, node) }
+
+    public func statistics() throws(Errno) -> statvfs {
+        var result = statvfs()
+        try Backing.check { fstatvfs(tree.root.raw, &result) }
+        return result
+    }
+
+    public func control(
+        node: UInt64, command: UInt32, input: UnsafeRawBufferPointer, outputSize: Int
+    ) throws(Errno) -> [UInt8] {
+        try metadata.control(node, command: command, input: input, outputSize: outputSize)
+    }
+}
+
+// MARK: Files and directories
+
+extension EngineContainer {
+    public func open(
+        _ caller: Caller, node: UInt64, flags: Int32, waiting: (any WaitingOpen)?
+    ) throws(Errno) -> OpenReply? {
+        try files.open(caller, node: node, flags: flags)
+    }
+
+    public func create(
+        _ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t, flags: Int32
+    ) throws(Errno) -> Creation {
+        try files.create(caller, parent: parent, name: name, mode: mode, flags: flags)
+    }
+
+    public func createTemporary(
+        _ caller: Caller, parent: UInt64, mode: mode_t, flags: Int32
+    ) throws(Errno) -> Creation {
+        try files.createTemporary(caller, parent: parent, mode: mode, flags: flags)
+    }
+
+    public func read(
+        node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
+    ) throws(Errno) -> Int {
+        try files.read(node: node, handle: handle, into: buffer, offset: offset)
+    }
+
+    public func write(
+        _ caller: Caller, node: UInt64, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32?
+    ) throws(Errno) -> Int {
+        try files.write(caller, handle: handle, bytes, offset: offset, flags: flags)
+    }
+
+    public func flush(_ caller: Caller, handle: UInt64) { files.flush(caller, handle: handle) }
+    public func release(node: UInt64, handle: UInt64) { files.release(node: node, handle: handle) }
+
+    public func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
+        try files.synchronize(node: node, handle: handle, dataOnly: dataOnly)
+    }
+
+    public func allocate(
+        _ caller: Caller, node: UInt64, handle: UInt64, mode: Int32, offset: off_t, length: off_t
+    ) throws(Errno) {
+        try files.allocate(caller, handle: handle, mode: mode, offset: offset, length: length)
+    }
+
+    public func seek(node: UInt64, handle: UInt64, offset: off_t, whence: Int32) throws(Errno) -> off_t {
+        try files.seek(node: node, handle: handle, offset: offset, whence: whence)
+    }
+
+    public func copyRange(
+        _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
+    ) throws(Errno) -> Int {
+        try files.copyRange(caller, from: source, to: target, length: length)
+    }
+
+    public func openDirectory(_ caller: Caller, node: UInt64) throws(Errno) -> UInt64 { try directories.open(node) }
+    public func mayCacheListing(_ node: UInt64) -> Bool { directories.mayCacheListing(node) }
+
+    public func list(
+        _ caller: Caller, node: UInt64, handle: UInt64, offset: off_t, withAttributes: Bool,
+        take: (ListedEntry) -> Bool
+    ) throws(Errno) {
+        try directories.list(handle, offset: offset, withAttributes: withAttributes, take: take)
+    }
+
+    public func releaseDirectory(node: UInt64, handle: UInt64) { directories.release(handle) }
+    public func synchronizeDirectory(node: UInt64) throws(Errno) { try directories.synchronize(node) }
+}

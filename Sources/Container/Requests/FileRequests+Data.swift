@@ -1,0 +1,137 @@
+// Reading and writing through open handles, over the engine.
+
+import CLinux
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension FileRequests {
+    func openFile(_ handle: UInt64) throws(Errno) -> OpenFile {
+        guard let file = serving.files[handle] else { throw .badFileDescriptor }
+        return file
+    }
+
+    /// A descriptor for a call through a handle; the handle that readers share has none of its own.
+    private func descriptor(_ node: UInt64, _ handle: UInt64) throws(Errno) -> SharedDescriptor {
+        if handle != OpenFileTable.sharedReader { return try openFile(handle).descriptor }
+        let node = try tree.node(node)
+        guard node.isRegular || node.isDirectory else { throw .badFileDescriptor }
+        return try tree.names.reading { () throws(Errno) in try tree.openOwn(node, flags: O_RDONLY) }
+    }
+
+    func read(
+        node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
+    ) throws(Errno) -> Int {
+        let descriptor = try descriptor(node, handle)
+        return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    func write(
+        _ caller: Caller, handle: UInt64, _ bytes: UnsafeRawBufferPointer, offset: off_t, flags: Int32?
+    ) throws(Errno) -> Int {
+        let file = try openFile(handle)
+        if caller.dropsSetID { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
+        guard file.isWritable else { throw .badFileDescriptor }
+        let flags = flags ?? file.flags
+        return try changing(file) { () throws(Errno) in
+            guard flags & O_APPEND != 0, try !isPart(file, flags, offset) else {
+                return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
+            }
+            return try Backing.check { linux_append(file.descriptor.raw, bytes.baseAddress, bytes.count) }
+        }
+    }
+
+    /// Of a big asynchronous write past the cache the parts come in any order, each for its own place.
+    private func isPart(_ file: OpenFile, _ flags: Int32, _ offset: off_t) throws(Errno) -> Bool {
+        guard flags & linux_O_DIRECT != 0 else { return false }
+        return UInt64(clamping: offset) > (try Backing.stat(file.descriptor.raw)).size
+    }
+
+    /// Runs a change of a file through a handle.
+    private func changing<Result>(
+        _ file: OpenFile, _ event: Event? = nil, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        guard isKnown(file) else { return try body() }
+        var result: Result?
+        try engine.perform(event ?? .write(file.number)) { () throws(Errno) in result = try body() }
+        guard let result else { throw .ioError }
+        return result
+    }
+
+    func allocate(
+        _ caller: Caller, handle: UInt64, mode: Int32, offset: off_t, length: off_t
+    ) throws(Errno) {
+        let file = try openFile(handle)
+        try changing(file) { () throws(Errno) in
+            // The kernel leaves it to us and does not say so (unlike for writes).
+            if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
+            _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
+        }
+    }
+
+    func seek(node: UInt64, handle: UInt64, offset: off_t, whence: Int32) throws(Errno) -> off_t {
+        let descriptor = try descriptor(node, handle)
+        return try Backing.check { lseek(descriptor.raw, offset, whence) }
+    }
+
+    func copyRange(
+        _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
+    ) throws(Errno) -> Int {
+        let from = try descriptor(source.node, source.handle)
+        let file = try openFile(target.handle)
+        return try changing(file) { () throws(Errno) in
+            if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
+            var (sourceOffset, targetOffset) = (source.offset, target.offset)
+            return try Backing.check {
+                linux_copy_file_range(from.raw, &sourceOffset, file.descriptor.raw, &targetOffset, length)
+            }
+        }
+    }
+
+    /// fsync(2) and fdatasync(2): no file is durable before what was kept of it.
+    func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
+        let descriptor = try descriptor(node, handle)
+        try store.contents.synchronizing { () throws(Errno) in
+            _ = try Backing.check { dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+        }
+    }
+
+    // MARK: Truncation
+
+    /// truncate(2) and ftruncate(2).
+    func resize(_ node: Node, _ handle: UInt64?, to size: off_t, by caller: Caller) throws(Errno) {
+        if let handle, let file = serving.files[handle], file.isWriter {
+            let before = try Backing.stat(file.descriptor.raw).size
+            let event: Event =
+                if size == 0 { .empty(file.number) } else if size < before { .shorten(file.number) } else {
+                    .write(file.number)
+                }
+            return try changing(file, event) { () throws(Errno) in
+                _ = try Backing.check { ftruncate(file.descriptor.raw, size) }
+            }
+        }
+        let descriptor = try tree.names.reading { () throws(Errno) in
+            try tree.openOwnByName(node, flags: O_RDWR)
+        }
+        guard !node.isForeign else { return try Self.truncate(descriptor, to: size) }
+        let program = try recorded.program(caller)
+        try recorded.repeating { () throws(Errno) in
+            guard let name = tree.nodes.location(node).name,
+                let entry = try recorded.entry(name.name, in: name.parent), entry.node === node
+            else { throw Errno(rawValue: ESTALE) }
+            if entry.stat.size == UInt64(clamping: size) { return try Self.truncate(descriptor, to: size) }
+            let at = try recorded.adopt(entry)
+            defer { recorded.files.letGo(at.file) }
+            try engine.perform(.truncate(program.number, at.place), [at]) { () throws(Errno) in
+                try Self.truncate(descriptor, to: size)
+            }
+            try engine.perform(.save(program.number, at.place), [at])
+        }
+    }
+
+    private static func truncate(_ file: SharedDescriptor, to size: off_t) throws(Errno) {
+        _ = try Backing.check { ftruncate(file.raw, size) }
+    }
+}

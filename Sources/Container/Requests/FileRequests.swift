@@ -1,0 +1,274 @@
+// The requests that open, create and close files, over the engine.
+
+import CLinux
+import Glibc
+import Lineage
+import Logging
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Opens files, and tells the engine what programs do through the handles.
+final class FileRequests: Sendable {
+    let recorded: RecordedTree
+    let serving: Serving
+    let store: VersionStore
+    private let logger: Logger
+
+    var tree: LiveTree { recorded.tree }
+    var engine: Engine { recorded.engine }
+
+    init(_ recorded: RecordedTree, serving: Serving, store: VersionStore, logger: Logger) {
+        (self.recorded, self.serving, self.store, self.logger) = (recorded, serving, store, logger)
+    }
+
+    // MARK: Opening
+
+    /// Opens a file that exists. `flags` as in open(2), O_TRUNC included.
+    func open(_ caller: Caller, node id: UInt64, flags: Int32) throws(Errno) -> OpenReply {
+        let node = try tree.node(id)
+        // The kernel opens pipes and devices by itself.
+        guard node.isRegular else { throw Errno(rawValue: ENXIO) }
+        if flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 { return try openForReading(caller, node, flags) }
+        guard !node.isForeign else { return try openPlainly(caller, node, flags) }
+        let program = try recorded.program(caller)
+        return try recorded.repeating { () throws(Errno) in try openForWriting(caller, node, flags, by: program) }
+    }
+
+    private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        if tree.isLive(node) { try recorded.noteRead(of: node, by: try recorded.program(caller)) }
+        return try serving.admitReader(
+            of: node, flags, nil,
+            openPath: { () throws(Errno) in
+                try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
+            },
+            openForReading: { () throws(Errno) in
+                try tree.names.reading { () throws(Errno) in try tree.openOwnByName(node, flags: O_RDONLY) }
+            })
+    }
+
+    private func openForWriting(
+        _ caller: Caller, _ node: Node, _ flags: Int32, by program: RecordedTree.Program
+    ) throws(Errno) -> OpenReply {
+        guard tree.isLive(node), let name = tree.nodes.location(node).name else { throw Errno(rawValue: ESTALE) }
+        let descriptor = try openBelow(node, flags)
+        guard let entry = try recorded.entry(name.name, in: name.parent),
+            entry.stat.key == (try Backing.stat(descriptor.raw)).key
+        else { throw Errno(rawValue: ESTALE) }
+        let at = try recorded.adopt(entry)
+        defer { recorded.files.letGo(at.file) }
+        let file = OpenFile(
+            id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
+            requester: program.requester, claim: nil, isReplacing: flags & O_TRUNC != 0)
+        let isUnseen = passes(flags, entry.stat)
+        recorded.files.hold(node.file, descriptor)
+        do throws(Errno) {
+            let event = Event.open(program.number, at.place, file.number, Self.mode(flags), isUnseen: isUnseen)
+            try engine.perform(event, [at]) { () throws(Errno) in
+                if flags & O_TRUNC != 0 {
+                    try Backing.check { ftruncate(descriptor.raw, 0) }
+                    if caller.dropsSetID { SetIDRule.drop(on: descriptor.raw, by: caller) }
+                }
+                node.admit(file)
+            }
+        } catch {
+            recorded.files.letGo(node.file)
+            throw error
+        }
+        return serve(file, isMediated: !isUnseen)
+    }
+
+    /// Whether the kernel may write by itself, past the daemon. What the handle may overwrite is kept at its opening
+    /// then, which must not take long. Appends come to the daemon, and so do writes that take set-id bits away.
+    private func passes(_ flags: Int32, _ stat: FileStat?) -> Bool {
+        guard serving.passthrough.isInUse, flags & O_APPEND == 0 else { return false }
+        guard let stat else { return true }
+        return !stat.hasSetID
+            && (flags & O_TRUNC != 0 || stat.size <= FileLooks.hashedAtOnce || store.contents.canReflink)
+    }
+
+    /// A file of which no versions are made.
+    private func openPlainly(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+        let descriptor = try openBelow(node, flags)
+        if flags & O_TRUNC != 0 { try Backing.check { ftruncate(descriptor.raw, 0) } }
+        let file = OpenFile(
+            id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
+            requester: recorded.callers.requester(caller), claim: nil)
+        node.admit(file)
+        return serve(file, isMediated: true)
+    }
+
+    /// A descriptor of the file below that can do what the flags ask and be read by us.
+    private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
+        let kept = flags & (O_SYNC | O_DSYNC)
+        return try tree.names.reading { () throws(Errno) in
+            do throws(Errno) { return try tree.openOwnByName(node, flags: kept | O_RDWR) } catch {
+                guard error == .permissionDenied else { throw error }
+                return try tree.openOwnByName(node, flags: kept | flags & O_ACCMODE)
+            }
+        }
+    }
+
+    private func serve(_ file: OpenFile, isMediated: Bool) -> OpenReply {
+        let (reply, isPassed) = serving.admitWriter(file, isMediated: isMediated) { () throws(Errno) in
+            try tree.names.reading { () throws(Errno) in try tree.ownFile(of: file.node).directory }
+        }
+        if isPassed, file.mayBeMapped { serving.passthrough.endAttributes(of: file.node) }
+        return reply
+    }
+
+    static func mode(_ flags: Int32) -> AccessMode {
+        if flags & O_TRUNC != 0 { return .replace }
+        return flags & O_APPEND != 0 ? .append : .write
+    }
+
+    // MARK: Creating
+
+    func create(
+        _ caller: Caller, parent: UInt64, name bytes: [UInt8], mode: mode_t, flags: Int32
+    ) throws(Errno) -> Creation {
+        let parent = try tree.node(parent)
+        let name = try tree.name(bytes, in: parent, forChange: true)
+        let program = try recorded.program(caller)
+        let new = NewFile(parent: parent, name: name, mode: mode, flags: flags, caller: caller, program: program)
+        do throws(Errno) { return try create(new) } catch {
+            guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
+            // First the kernel looks the name up again.
+            guard serving.hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
+        }
+        guard let found = try tree.lookup(parent: parent.id, name: bytes) else { throw Errno(rawValue: ESTALE) }
+        return Creation(found: found, reply: try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)))
+    }
+
+    /// A file that is about to be made.
+    private struct NewFile {
+        var parent: Node
+        var name: FileName
+        var mode: mode_t
+        var flags: Int32
+        var caller: Caller
+        var program: RecordedTree.Program
+    }
+
+    private func create(_ new: NewFile) throws(Errno) -> Creation {
+        var made: (found: Found, file: OpenFile)?
+        guard !new.parent.isForeign else {
+            let (found, file) = try tree.names.writing { (_) throws(Errno) in try make(new, serving.files.newHandle()) }
+            return Creation(found: found, reply: serve(file, isMediated: true))
+        }
+        try recorded.adoptDirectory(new.parent)
+        let place = try recorded.place(new.name, in: new.parent)
+        let handle = serving.files.newHandle()
+        let mode: AccessMode = new.flags & O_APPEND != 0 ? .append : .replace
+        let isMadeUp = recorded.isMadeUp(new.name, in: new.parent, by: new.program.requester)
+        let isUnseen = passes(new.flags, nil) && new.mode & 0o6000 == 0
+        let event = { (file: FileID) in
+            Event.create(
+                new.program.number, place, file, HandleNumber(UInt32(truncatingIfNeeded: handle)), mode,
+                isMadeUp: isMadeUp, isUnseen: isUnseen)
+        }
+        try engine.performMaking(event) { (_) throws(Errno) in
+            let (found, file) = try make(new, handle)
+            made = (found, file)
+            recorded.files.hold(file.node.file, file.descriptor)
+            return file.node.file
+        }
+        guard var made else { throw .ioError }
+        let reply = serve(made.file, isMediated: !isUnseen)
+        // The kernel does not know the file yet, so it cannot be told later.
+        if made.file.mayBeMapped { made.found.attributes.valid = Validity.none }
+        return Creation(found: made.found, reply: reply)
+    }
+
+    /// Makes a file and its handle. The names are held alone.
+    private func make(_ new: NewFile, _ handle: UInt64) throws(Errno) -> (Found, OpenFile) {
+        let directory = try tree.descriptor(of: new.parent)
+        let kept = new.flags & (O_SYNC | O_DSYNC | O_NONBLOCK)
+        umask(new.caller.umask)
+        let descriptor = SharedDescriptor(
+            try Backing.open(
+                new.name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+                mode: new.mode & 0o7777))
+        do throws(Errno) {
+            let stat = try tree.adopt(new.name, in: directory, for: new.caller, mode: new.mode, file: descriptor)
+            let found = tree.found(stat, as: Node.Name(parent: new.parent, name: new.name))
+            let node = try tree.node(found.node)
+            node.mayHaveCapability.store(false, ordering: .releasing)
+            let file = OpenFile(
+                id: handle, node: node, descriptor: descriptor,
+                flags: new.flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (new.flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
+                requester: new.program.requester, claim: nil, isReplacing: new.flags & O_APPEND == 0)
+            node.admit(file)
+            return (found, file)
+        } catch {
+            // Whatever is asked again finds what it found before.
+            try? Backing.unlink(new.name.bytes, in: directory.raw)
+            throw error
+        }
+    }
+
+    /// O_TMPFILE: a file without a name; it becomes a document when it is linked.
+    func createTemporary(_ caller: Caller, parent: UInt64, mode: mode_t, flags: Int32) throws(Errno) -> Creation {
+        let parent = try tree.node(parent)
+        let directory = try tree.names.reading { () throws(Errno) in try tree.descriptor(of: parent) }
+        // As ext4 answers in a directory that has been removed.
+        if parent.id != Node.rootID, tree.nodes.location(parent).name == nil { throw .notPermitted }
+        umask(caller.umask)
+        let descriptor = SharedDescriptor(
+            try Backing.open(
+                path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | flags & O_EXCL, mode: mode & 0o7777))
+        try tree.adoptNameless(descriptor, in: directory, for: caller)
+        let stat = try Backing.stat(descriptor.raw)
+        let node = tree.nodes.internNameless(
+            stat.key, file: tree.fileID(stat), type: stat.type, held: descriptor)
+        let file = OpenFile(
+            id: serving.files.newHandle(), node: node, descriptor: descriptor,
+            flags: flags & ~(O_CREAT | O_EXCL | linux_O_TMPFILE), requester: recorded.callers.requester(caller),
+            claim: nil)
+        node.admit(file)
+        let found = Found(node: node.id, attributes: tree.attributes(stat, of: node), nameValid: Validity.none)
+        return Creation(found: found, reply: serve(file, isMediated: true))
+    }
+
+    // MARK: Closing
+
+    /// close(2) of a descriptor: the moment of a save (DESIGN 5.1).
+    func flush(_ caller: Caller, handle: UInt64) {
+        guard let file = serving.files[handle], file.isWriter, isKnown(file),
+            // A child that ends closes what it inherited; only who opened the handle saves with it.
+            let opener = file.requester.actor?.ref, recorded.callers.actor(closing: caller.thread)?.ref == opener
+        else { return }
+        end(file, .close(file.number))
+    }
+
+    /// The last close of an open handle.
+    func release(node id: UInt64, handle: UInt64) {
+        guard handle != OpenFileTable.sharedReader else {
+            tree.nodes[id]?.openings.state.withLock { $0.closeReader() }
+            return
+        }
+        guard let file = serving.files.remove(handle) else { return }
+        guard file.isWriter else { return file.node.openings.state.withLock { $0.closeReader() } }
+        let isKnown = isKnown(file)
+        if isKnown { end(file, .release(file.number)) }
+        file.node.release(file)
+        if isKnown { recorded.files.letGo(file.node.file) }
+    }
+
+    private func end(_ file: OpenFile, _ event: Event) {
+        do throws(Errno) { try engine.perform(event) } catch {
+            logger.error(
+                "a save could not be recorded: \(error)",
+                metadata: ["file": "\(tree.nodes.path(file.node) ?? .root)"])
+        }
+    }
+
+    /// Whether the engine knows a handle: one of a file without a name is not, until that is linked.
+    func isKnown(_ file: OpenFile) -> Bool { !file.node.isForeign && engine.scene.file(of: file.number) != nil }
+}
+
+extension OpenFile {
+    /// Its number for the rules.
+    var number: HandleNumber { HandleNumber(UInt32(truncatingIfNeeded: id)) }
+}

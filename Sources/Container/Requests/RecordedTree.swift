@@ -1,0 +1,199 @@
+// The live tree with the facts of its names: what requests over the engine stand on.
+
+import CLinux
+import Glibc
+import Lineage
+import Synchronization
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Finds what a request is about, both on the disk and among the facts. A file or directory of which no fact tells is
+/// adopted first.
+final class RecordedTree: Sendable {
+    let tree: LiveTree
+    let facts: FactStore
+    let engine: Engine
+    let files: FilesInReach
+    let callers: Callers
+    private let programs: ProgramNumbers
+    private let earlyReads = EarlyReads()
+
+    /// How often a request begins anew because the names have changed meanwhile.
+    private static let patience = 100
+
+    init(
+        _ tree: LiveTree, facts: FactStore, engine: Engine, files: FilesInReach, callers: Callers,
+        programs: ProgramNumbers
+    ) {
+        (self.tree, self.facts, self.engine, self.files) = (tree, facts, engine, files)
+        (self.callers, self.programs) = (callers, programs)
+    }
+
+    // MARK: Who asks
+
+    /// A program that asks for something, and its number.
+    struct Program {
+        var requester: Requester
+        var number: ActorNumber
+    }
+
+    func program(_ caller: Caller) throws(Errno) -> Program {
+        let requester = callers.requester(caller)
+        return Program(requester: requester, number: try programs.number(of: requester))
+    }
+
+    /// Whether a program makes names like this one up, or has made up the directory's.
+    func isMadeUp(_ name: FileName, in parent: Node, by requester: Requester) -> Bool {
+        func isEphemeral(_ name: FileName) -> Bool {
+            TemporaryNames.mayBeEphemeral(name)
+                && TemporaryNames.ephemeral(
+                    name, program: requester.author.program, process: requester.author.process)
+        }
+        return isEphemeral(name) || tree.nodes.location(parent).name.map { isEphemeral($0.name) } ?? false
+    }
+
+    // MARK: What is asked about
+
+    /// The number of a place. Called before any lock is taken.
+    func place(_ name: FileName, in parent: Node) throws(Errno) -> PlaceNumber {
+        do throws(StoreError) {
+            return try facts.number(of: Place(directory: parent.file, name: name))
+        } catch { throw .ioError }
+    }
+
+    /// A name as it is on the disk now; nil if nothing has it.
+    func entry(_ name: FileName, in parent: Node) throws(Errno) -> FoundName? {
+        try tree.names.reading { () throws(Errno) in try entryLocked(name, in: parent) }
+    }
+
+    /// The same for a thread that has the names.
+    func entryLocked(_ name: FileName, in parent: Node) throws(Errno) -> FoundName? {
+        let directory = try tree.descriptor(of: parent)
+        guard let stat = try Backing.statIfPresent(name.bytes, in: directory.raw) else { return nil }
+        let isForeign = parent.isForeign || tree.standing(of: stat, Node.Name(parent: parent, name: name)) != .own
+        return FoundName(
+            parent: parent, name: name, directory: directory, stat: stat, node: tree.nodes.node(stat.key),
+            isForeign: isForeign)
+    }
+
+    /// Whether facts tell of what has a name: a document or a directory of the container.
+    func isRecorded(_ entry: FoundName) -> Bool {
+        !entry.isForeign && (entry.stat.isRegular || entry.stat.isDirectory)
+    }
+
+    /// Has what a name stands for in reach, with facts that tell of it. The caller lets it go
+    /// (``FilesInReach/letGo(_:)``).
+    func adopt(_ entry: FoundName) throws(Errno) -> FileAtPlace {
+        try adoptDirectory(entry.parent)
+        let found = FileAtPlace(place: try place(entry.name, in: entry.parent), file: tree.fileID(entry.stat))
+        files.hold(found.file, try hold(entry))
+        do throws(Errno) {
+            try adopt(found, entry.name, in: entry.parent)
+        } catch {
+            files.letGo(found.file)
+            throw error
+        }
+        return found
+    }
+
+    private func hold(_ entry: FoundName) throws(Errno) -> SharedDescriptor {
+        if let writer = entry.node?.writers.first { return writer.descriptor }
+        do throws(Errno) { return try Backing.hold(entry.name.bytes, in: entry.directory.raw, entry.stat.key) } catch {
+            // Another file has the name by now.
+            throw error == .noSuchFileOrDirectory ? Errno(rawValue: ESTALE) : error
+        }
+    }
+
+    private func adopt(_ found: FileAtPlace, _ name: FileName, in parent: Node) throws(Errno) {
+        guard try engine.occupant(of: found.place) != found.file else { return }
+        try engine.adopt(found) { (_) throws(Errno) in
+            try entryLocked(name, in: parent).map { tree.fileID($0.stat) } == found.file
+        }
+        for actor in try earlyReads.take(found.file, files.status(of: found.file)) {
+            try engine.perform(.read(actor, found.place), [found])
+        }
+    }
+
+    /// Has a directory among the facts, and the directories above it.
+    func adoptDirectory(_ directory: Node) throws(Errno) {
+        let layout = tree.nodes.layout.load(ordering: .sequentiallyConsistent)
+        guard directory.id != Node.rootID, !directory.isForeign,
+            directory.recordedIn.load(ordering: .relaxed) != layout
+        else { return }
+        for (node, _) in tree.nodes.chain(directory).reversed() {
+            guard let name = tree.nodes.location(node).name else { throw .noSuchFileOrDirectory }
+            let found = FileAtPlace(place: try place(name.name, in: name.parent), file: node.file)
+            if try engine.occupant(of: found.place) != found.file {
+                let held = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
+                files.hold(found.file, held)
+                defer { files.letGo(found.file) }
+                try adopt(found, name.name, in: name.parent)
+            }
+            node.recordedIn.store(layout, ordering: .relaxed)
+        }
+    }
+
+    // MARK: Reads
+
+    /// A program has opened a document for reading. One of which no fact tells is not adopted by that: a program that
+    /// reads a big tree would fill the catalog.
+    func noteRead(of node: Node, by program: Program) throws(Errno) {
+        guard let name = tree.nodes.location(node).name else { return }
+        let at = FileAtPlace(place: try place(name.name, in: name.parent), file: node.file)
+        guard try engine.occupant(of: at.place) == at.file else {
+            return earlyReads.note(node.file, try tree.stat(node), by: program.number)
+        }
+        let file = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
+        files.hold(node.file, file)
+        defer { files.letGo(node.file) }
+        do throws(Errno) { try engine.perform(.read(program.number, at.place), [at]) } catch {
+            // The name has got another file meanwhile: what was read is none of its contents.
+            guard error.rawValue == ESTALE else { throw error }
+        }
+    }
+
+    // MARK: Other files
+
+    /// A file that no request is about, by the names that facts tell of. The names may change meanwhile: the file that
+    /// is found is compared.
+    func find(_ file: FileID) -> SharedDescriptor? {
+        guard let names = try? engine.names(of: file) else { return nil }
+        for row in names {
+            guard let place = try? facts.place(row.place), let path = path(of: place.directory) else { continue }
+            let flags = linux_O_PATH | O_NOFOLLOW
+            guard
+                let opened = try? Backing.open(
+                    beneath: path.appending(place.name).bytes, in: tree.root.raw, flags: flags)
+            else { continue }
+            let found = SharedDescriptor(opened)
+            if let stat = try? Backing.stat(opened), tree.fileID(stat) == file { return found }
+        }
+        return nil
+    }
+
+    private func path(of directory: FileID) -> TreePath? {
+        var names: [FileName] = []
+        var directory = directory
+        while directory != .root {
+            guard names.count < 4096, let row = (try? engine.names(of: directory))?.first,
+                let place = try? facts.place(row.place)
+            else { return nil }
+            names.append(place.name)
+            directory = place.directory
+        }
+        return TreePath(names: names.reversed())
+    }
+
+    // MARK: Names that change meanwhile
+
+    /// Does something anew as long as another file has the name by the time that the names are taken.
+    func repeating<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        for _ in 1..<Self.patience {
+            do throws(Errno) { return try body() } catch {
+                guard error.rawValue == ESTALE else { throw error }
+            }
+        }
+        return try body()
+    }
+}

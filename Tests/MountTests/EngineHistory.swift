@@ -1,0 +1,115 @@
+// What an unmounted container's facts say of its documents, for the tests of the engine's mount.
+
+import Foundation
+import Lineage
+import Support
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// The facts of a container that the engine has served, and its contents.
+final class EngineHistory {
+    private let path: String
+    private let root: FileDescriptor
+    private let store: VersionStore
+    private let catalog: FactStore
+    let facts: Facts
+
+    /// - Parameter path: of the container, which is not mounted.
+    init(_ path: String) throws {
+        self.path = path
+        root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
+        store = try VersionStore(root: root, options: .init(clock: SystemClock(), readOnly: true))
+        catalog = try FactStore(in: store.state, options: .init(readOnly: true))
+        facts = Self.facts(try catalog.feed(after: 0, limit: .max).transactions.flatMap(\.facts))
+    }
+
+    func close() throws {
+        catalog.close()
+        store.close()
+        try root.close()
+    }
+
+    /// The feed tells a name that was published late when it was; here each row has its place again.
+    private static func facts(_ told: [Fact]) -> Facts {
+        func number(_ fact: Fact) -> UInt64? {
+            switch fact {
+            case .row(let row): row.number.number
+            case .version(let version): version.number.number
+            default: nil
+            }
+        }
+        var facts = Facts()
+        let recorded = told.filter { number($0) != nil }.sorted { (number($0) ?? 0) < (number($1) ?? 0) }
+        for fact in recorded + told.filter({ number($0) == nil }) { facts.apply(fact) }
+        return facts
+    }
+
+    /// The document at a path.
+    func document(at path: String) throws -> DocumentNumber? {
+        try row(at: path).flatMap { $0.file == nil ? nil : $0.document }
+    }
+
+    private func row(at path: String) throws -> NameRow? {
+        var (directory, row) = (FileID.root, NameRow?.none)
+        for name in path.split(separator: "/") {
+            guard let name = FileName(bytes: Array(name.utf8)) else { return nil }
+            let place = try catalog.number(of: VersionModel.Place(directory: directory, name: name))
+            row = facts.lastRow(at: place)
+            directory = row?.file ?? directory
+        }
+        return row
+    }
+
+    /// The contents that a name goes back to, newest first.
+    func contents(of path: String) throws -> [String] {
+        guard let document = try document(at: path) else { return [] }
+        return try facts.history(of: document).map(text)
+    }
+
+    /// What is left of documents without a name: the contents of each, newest first. Directories that programs make up
+    /// are among the deleted ones, because no rule knows of them yet.
+    func deleted() throws -> [[String]] {
+        try facts.deleted().filter { !$0.occupant.isDirectory }.map { try contents(of: $0.occupant) }
+    }
+
+    private func contents(of row: NameRow) throws -> [String] { try facts.history(of: row.document).map(text) }
+
+    func conflicts(of path: String) throws -> [String] {
+        try document(at: path).map { try facts.conflicts(of: $0).map(text) } ?? []
+    }
+
+    /// The parents of a name's versions, newest first, each as the contents that they are.
+    func isOneLine(_ path: String) throws -> Bool {
+        guard let document = try document(at: path) else { return false }
+        let history = facts.history(of: document)
+        return zip(history, history.dropFirst()).allSatisfy { version, older in
+            facts[version].map { $0.parents == Parents(older) && $0.beside == .no && $0.loser == nil } ?? false
+        }
+    }
+
+    /// The bytes of a version: an object's, or its file's.
+    private func text(_ number: VersionNumber) throws -> String {
+        guard let version = facts[number] else { return "no version" }
+        let id = ContentID(high: version.content.file.number, low: version.content.generation)
+        var bytes: Data?
+        if let object = try? store.contents.open(id) {
+            bytes = FileHandle(fileDescriptor: object.rawValue, closeOnDealloc: true).readDataToEndOfFile()
+        } else if let row = facts.names(of: version.content.file).last, let place = try catalog.place(row.place) {
+            bytes = FileManager.default.contents(atPath: try self.path(of: place))
+        }
+        guard let bytes else { return "nowhere" }
+        return String(decoding: bytes.prefix(Int(clamping: version.fingerprint.size)), as: UTF8.self)
+    }
+
+    private func path(of place: VersionModel.Place) throws -> String {
+        var names = [place.name]
+        var directory = place.directory
+        while directory != .root {
+            guard let row = facts.names(of: directory).last, let above = try catalog.place(row.place) else { break }
+            names.append(above.name)
+            directory = above.directory
+        }
+        return path + "/" + names.reversed().map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: "/")
+    }
+}
