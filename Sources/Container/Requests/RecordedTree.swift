@@ -58,7 +58,9 @@ final class RecordedTree: Sendable {
     /// The number of a place. Called before any lock is taken.
     func place(_ name: FileName, in parent: Node) throws(Errno) -> PlaceNumber {
         do throws(StoreError) {
-            return try facts.number(of: Place(directory: parent.file, name: name))
+            let (number, isNew) = try facts.numbered(Place(directory: parent.file, name: name))
+            if isNew { engine.known.begin(number) }
+            return number
         } catch { throw .ioError }
     }
 

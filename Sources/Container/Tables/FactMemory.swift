@@ -18,6 +18,9 @@ final class FactMemory: Sendable {
     /// All is known of a file that was just made.
     func begin(_ file: FileID) { known.withLock { $0.begin(file) } }
 
+    /// Nothing was recorded at a place that has just got its number.
+    func begin(_ place: PlaceNumber) { known.withLock { $0.begin(place) } }
+
     /// Loads facts that a plan has missed. The catalog is read without any lock.
     ///
     /// - Parameters:

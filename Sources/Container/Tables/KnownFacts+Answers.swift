@@ -85,8 +85,8 @@ extension KnownFacts {
     func lastRow(of file: FileID) -> Answer<NameRow?> { last(fileRows[file], .lastRowOfFile(file)) { _ in true } }
 
     func versions(in content: Content) -> Answer<[VersionRow]> {
-        guard let tail = contents[content], tail.isComplete else { return .missing(.content(content)) }
-        return .known(unforgotten(tail.numbers))
+        if let tail = contents[content], tail.isComplete { return .known(unforgotten(tail.numbers)) }
+        return isBehindLast(content) ? .known([]) : .missing(.content(content))
     }
 
     func lastContent(of file: FileID) -> Answer<Content?> {

@@ -128,7 +128,8 @@ struct KnownFacts: Sendable {
         versions[number] = version
         lastNumber = max(lastNumber, number.number)
         origins[number] = Tail(since: 0)
-        contents[version.content, default: Tail(since: number.number)].insert(number)
+        let since = isBehindLast(version.content) ? 0 : number.number
+        contents[version.content, default: Tail(since: since)].insert(number)
         noteLast(version.content)
         guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
         documentVersions[document, default: Tail(since: number.number)].insert(number)
@@ -151,7 +152,8 @@ struct KnownFacts: Sendable {
         }
         versions[version.number] = version
         versions[version.number]?.isForgotten = isForgotten
-        contents[version.content, default: Tail(since: lastNumber + 1)].insert(version.number)
+        let since = isBehindLast(version.content) ? 0 : lastNumber + 1
+        contents[version.content, default: Tail(since: since)].insert(version.number)
         noteLast(version.content)
         guard let document = rows[version.row]?.document else { return forgetPublishedVersions() }
         addRival(version, of: document)
@@ -162,6 +164,15 @@ struct KnownFacts: Sendable {
         fileRows[file] = Tail(since: 0)
         fileNames[file] = []
         lastContents[file] = .some(nil)
+    }
+
+    /// Nothing was recorded at a place that has just got its number.
+    mutating func begin(_ place: PlaceNumber) { if places[place] == nil { places[place] = Tail(since: 0) } }
+
+    /// Whether a content comes behind the last one that a version of its file has.
+    func isBehindLast(_ content: Content) -> Bool {
+        guard let last = lastContents[content.file] else { return false }
+        return last.map { $0.generation < content.generation } ?? true
     }
 
     private mutating func noteLast(_ content: Content) {

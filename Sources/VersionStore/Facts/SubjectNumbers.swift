@@ -107,20 +107,23 @@ extension FactStore {
     }
 
     /// The number of a place, which gets one if it has none. May wait for the catalog.
-    public func number(of place: Place) throws(StoreError) -> PlaceNumber {
+    public func number(of place: Place) throws(StoreError) -> PlaceNumber { try numbered(place).number }
+
+    /// The same, and whether the place has got it just now: no fact tells of it then.
+    public func numbered(_ place: Place) throws(StoreError) -> (number: PlaceNumber, isNew: Bool) {
         while true {
             let (known, losses, isAll) = subjects.places.withLock { places in
                 (places.number(of: place.name, in: place.directory), places.losses,
                     places.knowsAll(of: place.directory))
             }
-            if let known { return PlaceNumber(known) }
-            if !isAll, let found = try find(place, since: losses) { return found }
+            if let known { return (PlaceNumber(known), false) }
+            if !isAll, let found = try find(place, since: losses) { return (found, false) }
             let (given, isExhausted) = subjects.places.withLock { places in
                 (places.give(place.name, in: place.directory, since: losses), places.isExhausted)
             }
             if let given {
                 writeSurplus()
-                return PlaceNumber(given)
+                return (PlaceNumber(given), true)
             }
             if isExhausted { throw .catalog(code: Self.fullCode, "there are no more numbers of places") }
         }
