@@ -13,12 +13,15 @@ final class FilesInReach: FilesBelow {
         var uses: Int
     }
 
+    /// A closure in a lock by itself would be wrapped once more with each look.
+    private struct Finder { var find: (@Sendable (FileID) -> SharedDescriptor?)? }
+
     /// Innermost.
     private let held = RankedMutex([FileID: Held]())
-    private let finder = RankedMutex<(@Sendable (FileID) -> SharedDescriptor?)?>(nil)
+    private let finder = RankedMutex(Finder())
 
     /// Says how a file is found that no request is about: by its names.
-    func connect(_ find: @escaping @Sendable (FileID) -> SharedDescriptor?) { finder.withLock { $0 = find } }
+    func connect(_ find: @escaping @Sendable (FileID) -> SharedDescriptor?) { finder.withLock { $0.find = find } }
 
     /// Keeps a file in reach until it is let go as often.
     func hold(_ file: FileID, _ descriptor: SharedDescriptor) {
@@ -37,7 +40,7 @@ final class FilesInReach: FilesBelow {
     }
 
     private func descriptor(of file: FileID) -> SharedDescriptor? {
-        held.withLock { $0[file]?.descriptor } ?? finder.withLock { $0 }?(file)
+        held.withLock { $0[file]?.descriptor } ?? finder.withLock { $0.find }?(file)
     }
 
     // MARK: What the engine asks

@@ -116,7 +116,7 @@ extension KnownFacts {
 
     /// Unpublished names are in memory in any case.
     func unpublishedRows(of document: DocumentNumber) -> [NameRow] {
-        (documentRows[document]?.numbers ?? []).compactMap { rows[$0] }.filter { $0.maker != nil }
+        (unpublishedOf[document] ?? []).sorted().compactMap { rows[$0] }
     }
 
     func documents(from version: VersionNumber) -> Answer<[DocumentNumber]> {
@@ -158,7 +158,9 @@ extension KnownFacts {
         guard let tail = documentVersions[document], isAfter(tail, row.number) else {
             return .missing(.versions(document))
         }
-        return .known(unforgotten(tail.numbers).contains { $0.isAtHome && $0.row > row })
+        let later = tail.numbers.reversed().prefix { $0.number > row.number }
+        let others = moved.isEmpty ? [] : tail.numbers.filter(moved.contains)
+        return .known(unforgotten(later + others).contains { $0.isAtHome && $0.row > row })
     }
 
     // MARK: Tails

@@ -103,6 +103,7 @@ extension KnownFacts {
         }
         for version in loaded.versions where versions[version.number] == nil {
             versions[version.number] = version
+            noteMoved(version)
             if loaded.settled.contains(version.number) { settled.insert(version.number) }
         }
         for purge in loaded.purged where purged[purge.removal] == nil { purged[purge.removal] = purge }

@@ -23,6 +23,11 @@ extension KnownFacts {
         left.lastRow = lastRow
         left.unpublished = unpublished.intersection(kept.map(\.number))
         for row in kept { left.keep(row, from: self) }
+        for version in left.versions.values { left.noteMoved(version) }
+        left.unpublishedOf = unpublishedOf.compactMapValues { numbers in
+            let there = numbers.filter { left.rows[$0] != nil }
+            return there.isEmpty ? nil : there
+        }
         return left
     }
 

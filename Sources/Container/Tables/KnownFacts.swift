@@ -27,6 +27,8 @@ struct KnownFacts: Sendable {
     var lastNumber: UInt64
     var rows: [RowNumber: NameRow] = [:]
     var versions: [VersionNumber: VersionRow] = [:]
+    /// Versions that were amended under a later row than their first: those alone have a smaller number than their row.
+    var moved: Set<VersionNumber> = []
     var settled: Set<VersionNumber> = []
     var purged: [RowNumber: Facts.Purged] = [:]
 
@@ -52,6 +54,8 @@ struct KnownFacts: Sendable {
     var lastRow: RowNumber?
     /// The names that only this memory has, as long as they are there.
     var unpublished: Set<RowNumber> = []
+    /// All rows that only this memory has, by their documents.
+    var unpublishedOf: [DocumentNumber: [RowNumber]] = [:]
     /// Questions to which the catalog has no answer.
     var absent: Set<Missing> = []
 
@@ -75,6 +79,9 @@ struct KnownFacts: Sendable {
         case .publish(let row):
             rows[row]?.maker = nil
             unpublished.remove(row)
+            guard let document = rows[row]?.document else { return }
+            unpublishedOf[document]?.removeAll { $0 == row }
+            if unpublishedOf[document]?.isEmpty ?? false { unpublishedOf[document] = nil }
         case .purge(let row): purged[row] = Facts.Purged(removal: row, last: lastNumber)
         }
     }
@@ -91,7 +98,10 @@ struct KnownFacts: Sendable {
         if let origin = row.origin { origins[origin, default: Tail(since: number.number)].insert(row.document) }
         guard let file = row.file else { return }
         if row.document.number == number.number { begin(row.document) }
-        if row.maker != nil { unpublished.insert(number) }
+        if row.maker != nil {
+            unpublished.insert(number)
+            unpublishedOf[row.document, default: []].append(number)
+        }
         fileRows[file, default: Tail(since: number.number)].insert(number)
         documentRows[row.document, default: Tail(since: number.number)].insert(number)
         documentNames[row.document]?.append(number)
@@ -152,6 +162,7 @@ struct KnownFacts: Sendable {
         }
         versions[version.number] = version
         versions[version.number]?.isForgotten = isForgotten
+        noteMoved(version)
         let since = isBehindLast(version.content) ? 0 : lastNumber + 1
         contents[version.content, default: Tail(since: since)].insert(version.number)
         noteLast(version.content)
@@ -184,6 +195,10 @@ struct KnownFacts: Sendable {
     func later(_ one: Content?, _ other: Content?) -> Content? {
         guard let one, let other else { return one ?? other }
         return one.generation > other.generation ? one : other
+    }
+
+    mutating func noteMoved(_ version: VersionRow) {
+        if version.row.number > version.number.number { moved.insert(version.number) }
     }
 
     private mutating func addRival(_ version: VersionRow, of document: DocumentNumber) {
