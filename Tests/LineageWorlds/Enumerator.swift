@@ -17,6 +17,8 @@ public struct Enumerator: Sendable {
         self.width = width
     }
 
+    private let checkedCuts = CheckedCuts()
+
     /// What a run has found.
     public struct Outcome: Sendable {
         public var states = 1
@@ -119,7 +121,7 @@ public struct Enumerator: Sendable {
                 if rules.cuts {
                     do throws(Violation) {
                         let former = moves.contains(.age) ? 0 : world.unsynchronized.count
-                        try next.checkCuts("after \(moves)", former: former)
+                        try next.checkCuts("after \(moves)", former: former, checkedCuts)
                     } catch {
                         let counterexample = Counterexample(moves: visited.moves + moves, violation: error)
                         share.counterexample = share.counterexample ?? counterexample

@@ -84,15 +84,11 @@ extension World {
     }
 
     /// Settles, and checks what that gives.
-    func checkSettled(
-        _ documents: [KeptDocument], _ moment: @autoclosure () -> String, isRepeated: Bool = true
-    ) throws(Violation) {
+    func checkSettled(_ documents: [KeptDocument], _ moment: @autoclosure () -> String) throws(Violation) {
         let settled = settled()
         var problems = settled.problems(afterCrash: true)
-        if isRepeated {
-            let again = Settling.settle(settled.sceneAfterCrash, settled.found, crashed: settled.now)
-            if !again.facts.isEmpty { problems.append("the next mount settles more: \(again.facts)") }
-        }
+        let again = Settling.settle(settled.sceneAfterCrash, settled.found, crashed: settled.now)
+        if !again.facts.isEmpty { problems.append("the next mount settles more: \(again.facts)") }
         for kept in documents {
             guard let document = settled.facts.occupant(of: kept.place)?.document, document != kept.document else {
                 continue

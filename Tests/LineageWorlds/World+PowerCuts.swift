@@ -23,7 +23,10 @@ extension World {
     /// - Parameters:
     ///   - former: how many effects were not synchronized before the last move; 0 if all are to be tried again, because
     ///     time has gone by.
-    func checkCuts(_ moment: @autoclosure () -> String, former: Int) throws(Violation) {
+    ///   - checked: the worlds that were checked; nil: each is.
+    func checkCuts(
+        _ moment: @autoclosure () -> String, former: Int, _ checked: CheckedCuts? = nil
+    ) throws(Violation) {
         guard let synchronized, !unsynchronized.isEmpty else { return }
         var left = self
         left.disk = synchronized.disk
@@ -35,15 +38,14 @@ extension World {
             !unsynchronized.contains { $0.withdraws(content, since: synchronized.facts) }
         }
         let places = unsynchronized.map(\.places)
-        for (index, arrived) in cuts(places).enumerated() {
+        for arrived in cuts(places) {
             // What nothing of the last move is in was tried before that, where all subsets are.
             if former > 0 && former <= Self.mostEffects && arrived >> UInt64(former) == 0 { continue }
             var world = left
             world.arrive(unsynchronized, arrived, keeps: synchronized.has)
-            // A second settling, which must have nothing to do, after every other one.
+            if let checked, !checked.isNew(world) { continue }
             try world.checkSettled(
-                [], "the power goes \(moment()), and of the last effects arrive \(arrived.words)",
-                isRepeated: index % 2 == 0)
+                [], "the power goes \(moment()), and of the last effects arrive \(arrived.words)")
         }
     }
 
