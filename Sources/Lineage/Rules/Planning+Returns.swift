@@ -131,17 +131,13 @@ extension Planning {
 
     /// No file holds a version that is gone: a later write to the file is a save, also of the same content. The file
     /// holds another version with its bytes, if there is one: in the file, where the purged one was, or as its names'.
-    /// An unpublished one is held by its own file alone: no save goes back to another's.
     private mutating func drop(_ forgotten: [VersionNumber]) {
         for index in memory.files.indices {
             let file = memory.files[index]
             guard let held = file.holds.flatMap({ facts[$0] }), forgotten.contains(held.number) else { continue }
             let shown = facts.names(of: file.id).compactMap { facts.current(of: $0.document) }.compactMap { facts[$0] }
             let others = shown + facts.versions(in: held.content) + facts.versions(in: file.content)
-            let equal = others.last {
-                $0.fingerprint == held.fingerprint && ($0.file == file.id || facts.isTold($0))
-            }
-            memory.files[index].holds = equal?.number
+            memory.files[index].holds = others.last { $0.fingerprint == held.fingerprint }?.number
         }
     }
 
