@@ -99,6 +99,8 @@ import VersionStore
             close.body()
         }
         try tree.save("x", "third")
+        // What it does keeps the container, which would keep its directory.
+        documents.whenCrowded {}
         #expect(calls.withLock { $0 } == 1)
         let current = try #require(try tree.container.store.version(try tree.item("y").current))
         #expect(current.size == 10)
