@@ -257,9 +257,9 @@ extension Story {
             "h=write f; rm f; purge f; write h; close h",
             "deleted: f b", "versions: b"),
         Story(
-            "so is the same content",
-            "same f; h=write f; rm f; purge f; repeat h start; close h",
-            "deleted: f ?"),
+            "so is what it goes back to, though that was purged",
+            "h=write f; write h; restore f; rm f; write h; purge f; cut h; close h",
+            "deleted: f b"),
         Story(
             "so is what it saves into one that another had replaced, though that is what was purged",
             "2: i=append f; repeat i; close i; h=write f; 1: save n; mv n f; rm f; 2: empty h; repeat h; 1: purge f; "
