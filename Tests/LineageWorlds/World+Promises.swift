@@ -47,9 +47,7 @@ extension World {
         let removals = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
         let isPurge = !removals.isEmpty
         // A content that went with a purge before may have stayed as another document's, which goes only now.
-        let documents = (facts.purged.map(\.removal) + removals).compactMap { facts[$0] }.compactMap { row in
-            facts.lastOccupant(of: row.place, before: row.number)?.document
-        }.filter { !facts.hasName($0) }
+        let documents = isPurge ? documents(goneBy: facts.purged.map(\.removal) + removals) : []
         return plan.facts.contains { fact in
             guard case .forget(let number) = fact, let version = facts[number] else { return false }
             let hasContent =
@@ -62,6 +60,28 @@ extension World {
                         && (documents.contains(row.document) || row.document == facts.document(of: version))
                 }
         }
+    }
+
+    /// The documents whose entries were purged, and those that were renamed over one of these and showed no more than
+    /// they do.
+    private func documents(goneBy removals: [RowNumber]) -> [DocumentNumber] {
+        var gone = removals.compactMap { facts[$0] }.compactMap { row in
+            facts.lastOccupant(of: row.place, before: row.number)?.document
+        }.filter { !facts.hasName($0) }
+        var count = 0
+        while count < gone.count {
+            count = gone.count
+            let contents = gone.flatMap(facts.versions(of:)).map(\.fingerprint)
+            for row in facts.rows where row.file != nil && !gone.contains(row.document) {
+                guard !facts.hasName(row.document),
+                    case .movedAway(let next?) = facts.lastDeparture(of: row.document)?.how,
+                    let successor = facts[next]?.document, gone.contains(successor),
+                    facts.versions(of: row.document).allSatisfy({ contents.contains($0.fingerprint) })
+                else { continue }
+                gone.append(row.document)
+            }
+        }
+        return gone
     }
 
     private func isMakers(_ content: Acknowledged, _ version: VersionRow) -> Bool {
