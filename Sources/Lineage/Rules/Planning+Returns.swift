@@ -129,15 +129,10 @@ extension Planning {
         return facts.versions(of: document).allSatisfy { contents.contains($0.fingerprint) }
     }
 
-    /// No file holds a version that is gone: a later write to the file is a save, also of the same content. The file
-    /// holds another version with its bytes, if there is one: in the file, where the purged one was, or as its names'.
+    /// No file holds a version that is gone: a later write to the file is a save, also of the same content.
     private mutating func drop(_ forgotten: [VersionNumber]) {
         for index in memory.files.indices {
-            let file = memory.files[index]
-            guard let held = file.holds.flatMap({ facts[$0] }), forgotten.contains(held.number) else { continue }
-            let shown = facts.names(of: file.id).compactMap { facts.current(of: $0.document) }.compactMap { facts[$0] }
-            let others = shown + facts.versions(in: held.content) + facts.versions(in: file.content)
-            memory.files[index].holds = others.last { $0.fingerprint == held.fingerprint }?.number
+            if let held = memory.files[index].holds, forgotten.contains(held) { memory.files[index].holds = nil }
         }
     }
 
