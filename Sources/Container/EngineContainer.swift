@@ -75,7 +75,7 @@ public final class EngineContainer: ContainerRequests {
         }
     }
 
-    /// Ends the container's use: what is open is saved, and the facts are closed.
+    /// The container saves what programs have open, and closes its facts.
     public func close() {
         timers.end()
         serving.end()

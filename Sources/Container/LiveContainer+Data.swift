@@ -55,17 +55,8 @@ extension LiveContainer {
         let isStored = flags & O_ACCMODE == O_RDONLY
         let appending = appends && file.isAppending
         return try changing(file, appends: appending, isStored: isStored, adding: bytes.count) { () throws(Errno) in
-            guard appends, try !isPart(file, flags, offset) else {
-                return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
-            }
-            return try Backing.check { linux_append(file.descriptor.raw, bytes.baseAddress, bytes.count) }
+            try file.put(bytes, at: offset, flags)
         }
-    }
-
-    /// Of a big asynchronous write past the cache the parts come in any order, each for its own place.
-    private func isPart(_ file: OpenFile, _ flags: Int32, _ offset: off_t) throws(Errno) -> Bool {
-        guard flags & linux_O_DIRECT != 0 else { return false }
-        return UInt64(clamping: offset) > (try Backing.stat(file.descriptor.raw)).size
     }
 
     /// Runs a change of the file through a handle, for up to `count` bytes more.

@@ -118,8 +118,7 @@ final class Observers: Sendable {
     // MARK: Temporary names
 
     func isEphemeral(_ name: FileName, _ requester: Requester) -> Bool {
-        TemporaryNames.mayBeEphemeral(name)
-            && TemporaryNames.ephemeral(name, program: requester.author.program, process: requester.author.process)
+        requester.makesUp(name)
     }
 
     func isBackup(_ name: FileName, of original: FileName) -> Bool { TemporaryNames.isBackup(name, of: original) }

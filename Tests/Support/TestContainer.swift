@@ -79,8 +79,10 @@ public final class TestContainer: @unchecked Sendable {
             close(log)
             close(null)
         }
+        // The daemon as users get it has no engine.
+        let program = environment["VERSIONSFS_ENGINE"] == nil ? Workplace.daemon : Workplace.checkingDaemon
         var start = Child.Start(
-            Workplace.daemon, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
+            program, [path, "-f"] + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
         start.directory = "/"
         start.user = user
         start.environment = environment

@@ -53,6 +53,9 @@ public enum Workplace {
     /// The daemon: VERSIONSFS_BIN, else the one beside the tests.
     public static var daemon: String { environmentNow()["VERSIONSFS_BIN"] ?? products + "/versionsfs" }
 
+    /// The daemon beside the tests, which checks its locks and can let the engine serve.
+    static var checkingDaemon: String { products + "/versionsfs" }
+
     /// The command line: beside the daemon.
     public static var control: String { (daemon as NSString).deletingLastPathComponent + "/versionsctl" }
 

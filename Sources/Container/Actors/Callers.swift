@@ -1,4 +1,4 @@
-// Who asks: the process and the user behind a request.
+// The callers of requests: their processes and their users.
 
 import CLinux
 import Coordination
@@ -7,7 +7,8 @@ import Synchronization
 import VersionModel
 import VersionStore
 
-/// Finds out who asks, from what the kernel says of a caller and from /proc. It knows nothing of what the caller does.
+/// Finds the process and the user of a request, from what the kernel says of its caller and from /proc. The class knows
+/// nothing of what the caller does.
 final class Callers: Sendable {
     private let processes: ProcessTable?
     private let users = UserNames()
@@ -55,8 +56,8 @@ final class Callers: Sendable {
                 process: actor?.ref.process ?? 0))
     }
 
-    /// Finds out who asks, before the names are locked: /proc tells nothing of an ancestor that is becoming another
-    /// program until that has closed its files, for which the names may be needed.
+    /// Finds the process of a request before the names are locked: /proc tells nothing of an ancestor that is becoming
+    /// another program until that has closed its files, for which the names may be needed.
     func learn(_ caller: Caller) { _ = actor(thread: caller.thread) }
 
     /// The process at the other end of a client's connection.

@@ -37,3 +37,11 @@ public struct Requester: Sendable {
         self.author = author
     }
 }
+
+extension Requester {
+    /// Whether its program makes names like this one up (``TemporaryNames``).
+    func makesUp(_ name: FileName) -> Bool {
+        TemporaryNames.mayBeEphemeral(name)
+            && TemporaryNames.ephemeral(name, program: author.program, process: author.process)
+    }
+}

@@ -45,8 +45,8 @@ final class Engine: Sendable {
         guard known.load(missing, from: parts.recorder.log, isSound: parts.recorder.isSound) else { throw .ioError }
     }
 
-    /// Lets go what is remembered of files that no program has open, and facts that the catalog has. What programs have
-    /// seen is remembered on.
+    /// The engine forgets files that no program has open, and facts that the catalog has. It goes on to remember what
+    /// programs have seen.
     func forgetIdle() {
         scene.forgetIdle(seenBefore: Timestamp(nanoseconds: .min))
         known.trim(now: parts.clock.now(), open: scene.openFiles)

@@ -25,8 +25,8 @@ struct EventDraft: Sendable {
     /// The content that the call keeps by moving its file.
     var whole: WholeContent?
 
-    /// Whether bytes are written over in place: a truncation and a change of names come to the disk behind what was
-    /// copied before.
+    /// Whether the call writes over bytes in place. A file system brings a truncation or a change of names to the disk
+    /// behind the copy that was made for it.
     var overwrites: Bool {
         switch plan.point {
         case .open, .write: true

@@ -35,18 +35,7 @@ extension FileRequests {
         if caller.dropsSetID { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
         guard file.isWritable else { throw .badFileDescriptor }
         let flags = flags ?? file.flags
-        return try changing(file) { () throws(Errno) in
-            guard flags & O_APPEND != 0, try !isPart(file, flags, offset) else {
-                return try Backing.check { pwrite(file.descriptor.raw, bytes.baseAddress, bytes.count, offset) }
-            }
-            return try Backing.check { linux_append(file.descriptor.raw, bytes.baseAddress, bytes.count) }
-        }
-    }
-
-    /// Of a big asynchronous write past the cache the parts come in any order, each for its own place.
-    private func isPart(_ file: OpenFile, _ flags: Int32, _ offset: off_t) throws(Errno) -> Bool {
-        guard flags & linux_O_DIRECT != 0 else { return false }
-        return UInt64(clamping: offset) > (try Backing.stat(file.descriptor.raw)).size
+        return try changing(file) { () throws(Errno) in try file.put(bytes, at: offset, flags) }
     }
 
     /// Runs a change of a file through a handle.

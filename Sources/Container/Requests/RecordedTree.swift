@@ -45,12 +45,7 @@ final class RecordedTree: Sendable {
 
     /// Whether a program makes names like this one up, or has made up the directory's.
     func isMadeUp(_ name: FileName, in parent: Node, by requester: Requester) -> Bool {
-        func isEphemeral(_ name: FileName) -> Bool {
-            TemporaryNames.mayBeEphemeral(name)
-                && TemporaryNames.ephemeral(
-                    name, program: requester.author.program, process: requester.author.process)
-        }
-        return isEphemeral(name) || tree.nodes.location(parent).name.map { isEphemeral($0.name) } ?? false
+        requester.makesUp(name) || tree.nodes.location(parent).name.map { requester.makesUp($0.name) } ?? false
     }
 
     // MARK: What is asked about
