@@ -43,16 +43,26 @@ struct FactStoreListsTests {
 
         let told = try #require(try store.feed(after: 0, limit: 10).transactions.first)
         let changes = try store.changes(of: told)
-        #expect(changes.map(\.event) == [.created, .saved, .renamed, .attributes, .versionLost])
+        // All hear of the last name: they never knew the first.
+        #expect(changes.map(\.event) == [.created, .saved, .attributes, .versionLost])
         let messages = try changes.map { try store.change($0) }
-        let paths = [TreePath(names: [one]), TreePath(names: [other])]
-        #expect(messages.map(\.path) == [paths[0], paths[1], paths[1], paths[1], paths[1]])
-        #expect(messages.map(\.from) == [nil, nil, paths[0], nil, nil])
+        #expect(messages.allSatisfy { $0.path == TreePath(names: [other]) && $0.from == nil })
         #expect(messages.allSatisfy { $0.author == author && $0.origin == 77 && $0.directory == .root })
         let item = try #require(try store.lists.id(of: made.document))
         #expect(messages.allSatisfy { $0.item == item })
         #expect(messages.last?.version == (try store.lists.id(of: version.number)))
         #expect(messages.last?.time == circumstances.time)
         #expect(try store.lists.names(in: .root, limit: 9).elements.map(\.place.name) == [other])
+
+        let second = store.reserve(2)
+        var back = row(second + 1, place, FileID(77), .moved)
+        (back.from, back.document) = (moved.number, made.document)
+        let facts: [Fact] = [.row(row(second, next, nil, .movedAway(to: back.number))), .row(back)]
+        store.commit(FactTransaction(facts), from: second)
+        store.finish(second)
+        let renames = try store.feed(after: told.last, limit: 10).transactions.flatMap { try store.changes(of: $0) }
+        let rename = try #require(try renames.map { try store.change($0) }.first)
+        #expect(renames.map(\.event) == [.renamed])
+        #expect(rename.path == TreePath(names: [one]) && rename.from == TreePath(names: [other]))
     }
 }

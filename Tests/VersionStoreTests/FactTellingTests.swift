@@ -56,6 +56,38 @@ struct FactTellingTests {
         print("telling: \(conflicts) conflicts, \(renames) renames")
         #expect(conflicts > 0 && renames > 0)
     }
+
+    @Test("A name that is published when its file has moved on twice is told once, where the file is")
+    func moved() throws {
+        func row(_ number: UInt64, _ place: UInt32, _ how: How, from: UInt64? = nil) -> NameRow {
+            var file: FileID? = FileID(4)
+            if case .movedAway = how { file = nil }
+            var row = NameRow(
+                number: RowNumber(number), time: Timestamp(nanoseconds: Int64(number)), place: PlaceNumber(place),
+                file: file, how: how, actor: nil)
+            row.from = from.map { RowNumber($0) }
+            if file != nil { row.document = DocumentNumber(2) }
+            return row
+        }
+        var (world, listener) = (try FactWorld(), Listener())
+        func tell(_ rows: [NameRow]) throws -> [ChangeEvent] {
+            try world.record(rows.map { .row($0) })
+            let changes = try world.reader.changes(toldBy: world.last, through: world.lists.lastNumber)
+            listener.hear(changes)
+            #expect(listener.names == Set(world.lists.tree().keys.map { FactWorld.place($0) }))
+            return changes.map(\.event)
+        }
+        let events = try tell([
+            row(6, 11, .linked, from: 5),
+            row(2, 8, .created),
+            row(3, 8, .movedAway(to: RowNumber(4))), row(4, 9, .moved, from: 2),
+            row(5, 9, .movedAway(to: RowNumber(7))), row(7, 10, .moved, from: 4),
+        ])
+        // The hard link and the last name.
+        #expect(events == [.created, .created])
+        // Behind that, it is a rename as any other.
+        #expect(try tell([row(8, 10, .movedAway(to: RowNumber(9))), row(9, 8, .moved, from: 7)]) == [.renamed])
+    }
 }
 
 private struct Listener {

@@ -34,6 +34,7 @@ extension FactReader {
     /// | a file comes to a free name from elsewhere | `created` |
     /// | a file goes to a name that they do not know | `deleted` |
     /// | a name is removed, shown in the deleted list or not | `deleted` |
+    /// | what a name had between its first and its last file of the transaction | none |
     /// | undelete | `undeleted` |
     /// | a version of a document that has the name | `saved`, and `conflict` for its loser |
     /// | a version beside a document | `conflict` if it is one |
@@ -51,7 +52,7 @@ extension FactReader {
     ) throws(StoreError) -> [ToldChange] {
         try look { look in
             var teller = try Teller(look, facts, last)
-            for fact in facts { try teller.tell(fact) }
+            for fact in teller.inOrder(facts) { try teller.tell(fact) }
             for event in events { try teller.tell(event) }
             return teller.told.map { change in
                 var change = change
@@ -70,8 +71,7 @@ private struct Teller {
     /// What facts without circumstances have: those of the transaction.
     private let time: Timestamp
     private let actor: ActorNumber?
-    /// The name rows of the transaction.
-    private let rows: Set<RowNumber>
+    private let names: NamesTold
     private(set) var told: [ToldChange] = []
     private(set) var origin: UInt64?
 
@@ -84,7 +84,7 @@ private struct Teller {
             case .settle, .forget, .publish, .purge: nil
             }
         }
-        rows = Set(facts.compactMap { if case .row(let row) = $0 { row.number } else { nil } })
+        names = try NamesTold(look, facts.compactMap { if case .row(let row) = $0 { row } else { nil } })
         let known = circumstances.max { $0.time < $1.time }
         // Of what is told alone, such as a resolution, nothing says when it was.
         let before = try FactTables.names(look.database, "seq <= ? ORDER BY seq DESC LIMIT 1", .bound(last)).first
@@ -92,14 +92,22 @@ private struct Teller {
         actor = known?.actor
     }
 
+    /// The facts in their order. Where names are told late, all names come first: listeners know them before they hear
+    /// of versions.
+    func inOrder(_ facts: [Fact]) -> [Fact] {
+        func isName(_ fact: Fact) -> Bool { if case .row = fact { true } else { false } }
+        return names.areTheLast ? facts : facts.filter(isName) + facts.filter { !isName($0) }
+    }
+
     mutating func tell(_ fact: Fact) throws {
         switch fact {
-        case .row(let row): try row.file == nil ? tellDeparture(row) : tellArrival(row)
+        case .row(let row) where names.isLast(row):
+            try row.file == nil ? tellDeparture(row) : tellArrival(row)
         case .version(let version): try tell(version)
         case .amend(let version): try tell(version)
         case .settle(let version): try tell(.resolved, version)
         case .forget(let version): try tellForgotten(version)
-        case .publish, .purge: break
+        case .row, .publish, .purge: break
         }
     }
 
@@ -120,51 +128,45 @@ private struct Teller {
     // MARK: Names
 
     private mutating func tellArrival(_ row: NameRow) throws {
-        let former = row.from.flatMap { look.stored.row($0) }
-        switch row.how {
+        let first = names.first(of: row)
+        let former = first.from.flatMap { look.stored.row($0) }
+        switch first.how {
         case .created, .linked: try add(.created, row)
         case .moved:
-            if let former, former.place != row.place, isLeaving(former) {
-                return try add(.renamed, row, from: look.place(former.place))
+            if let former, names.leavers.contains(former.number) {
+                try add(.renamed, row, from: look.place(former.place), at: first.number)
+            } else if try !names.isOccupied(row.place) {
+                try add(.created, row)
             }
-            fallthrough
         case .restored:
             // Over a file there is a version, or nothing new.
-            if try !isOccupied(before: row) { try add(.created, row) }
-        case .undeleted: try add(.undeleted, row, from: former.flatMap { try look.place($0.place) })
+            if try !names.isOccupied(row.place) { try add(.created, row) }
+        case .undeleted:
+            try add(.undeleted, row, from: former.flatMap { try look.place($0.place) }, at: first.number)
         case .found:
-            let isFirst = look.facts.lastOccupant(of: row.place, before: row.number) == nil
-            if try !isFirst && !isOccupied(before: row) { try add(.created, row) }
+            let isFirst = look.facts.lastOccupant(of: first.place, before: first.number) == nil
+            if try !isFirst && !names.isOccupied(row.place) { try add(.created, row) }
         case .movedAway, .removed, .hidden: break
         }
     }
 
-    /// Whether a file leaves a name by this transaction: listeners know it there until now.
-    private func isLeaving(_ row: NameRow) -> Bool {
-        look.facts.departure(of: row).map { rows.contains($0.number) } ?? false
-    }
-
-    private func isOccupied(before row: NameRow) throws -> Bool {
-        try look.lastRow(at: row.place, until: row.number.number &- 1).map { $0.file != nil } ?? false
-    }
-
     private mutating func tellDeparture(_ row: NameRow) throws {
-        // A name that is published later comes with that.
-        if case .movedAway(let target?) = row.how, rows.contains(target) { return }
-        guard let occupant = look.facts.lastOccupant(of: row.place, before: row.number) else { return }
+        guard let occupant = try names.occupant(of: row.place), !names.leavers.contains(occupant.number) else { return }
         try add(.deleted, row, of: occupant)
     }
 
-    private mutating func add(_ event: ChangeEvent, _ row: NameRow, of occupant: NameRow? = nil, from: Place? = nil)
-        throws
-    {
+    /// - Parameter number: of the row by which the file left the former place.
+    private mutating func add(
+        _ event: ChangeEvent, _ row: NameRow, of occupant: NameRow? = nil, from: Place? = nil,
+        at number: RowNumber? = nil
+    ) throws {
         guard let place = try look.place(row.place) else { return }
         var change = ToldChange(
             event: event, place: place, path: try path(of: place, at: last), time: row.time, actor: row.actor)
         let shown = occupant ?? row
         change.document = shown.isDirectory ? nil : shown.document
         if let from, from != place {
-            (change.from, change.fromPath) = (from, try path(of: from, at: row.number.number &- 1))
+            (change.from, change.fromPath) = (from, try path(of: from, at: (number ?? row.number).number &- 1))
         }
         told.append(change)
     }
