@@ -56,7 +56,11 @@ struct Daemon {
         let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.table.isReadOnly)
         let (path, container) = (opened.path, opened.container)
         let engine = try EngineTrial(opened, logger)
-        let fileSystem = engine.map { ContainerFileSystem($0.container, nil, diligence: .init(arguments.table)) }
+        let fileSystem = engine.map {
+            ContainerFileSystem(
+                $0.container, Browser($0.container), listsVersions: arguments.has("list-versions"),
+                diligence: .init(arguments.table))
+        }
             ?? ContainerFileSystem(
                 container, listsVersions: arguments.has("list-versions"), diligence: .init(arguments.table))
         let socket = try socketPlace(container, besides: point)
@@ -70,6 +74,7 @@ struct Daemon {
         let server: ControlServer
         do {
             server = try serveControl(at: socket, container, path, point, fileSystem)
+            engine?.container.socketPath = container.socketPath
         } catch {
             try? session.unmount(.aborted)
             throw error

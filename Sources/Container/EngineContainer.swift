@@ -8,10 +8,10 @@ import VersionModel
 import VersionStore
 
 /// Puts the parts of a container over the engine together, and hands each request to the one that answers it. No daemon
-/// uses it yet: it has no operations, no `.versions`, no claims, and does no work in the background.
+/// uses it yet: it has no operations and no claims, and does no work in the background.
 public final class EngineContainer: ContainerRequests {
-    private let tree: LiveTree
-    public let facts: FactStore
+    private let recorded: RecordedTree
+    let browsing: EngineBrowsing
     private let serving: Serving
     private let directories: DirectoryRequests
     private let metadata: MetadataRequests
@@ -27,8 +27,9 @@ public final class EngineContainer: ContainerRequests {
     public init(
         root: FileDescriptor, store: VersionStore, facts: FactStore, options: LiveContainer.Options
     ) throws(StoreError) {
-        (self.facts, isReadOnly) = (facts, options.isReadOnly)
+        isReadOnly = options.isReadOnly
         let survivors = Survivors()
+        let tree: LiveTree
         do throws(Errno) {
             tree = try LiveTree(
                 root: root, store: store, servesOthers: options.servesOthers,
@@ -47,17 +48,27 @@ public final class EngineContainer: ContainerRequests {
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
         let engine = Engine(
             Engine.Parts(
-                files: inReach, kept: kept, recorder: StoreRecorder(store: facts), clock: options.clock,
+                files: inReach, kept: kept, recorder: StoreRecorder(facts, files: inReach), clock: options.clock,
                 kin: { programs.kin(of: $0) }),
             names: tree.names)
-        let recorded = RecordedTree(
+        recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
         names = NameRequests(recorded, kept: kept)
         files = FileRequests(recorded, serving: serving, store: store, logger: options.logger)
-        keeper = EngineKeeper(files)
+        browsing = EngineBrowsing(
+            recorded, store: store, passthrough: serving.passthrough, logger: options.logger)
+        keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
         callers.whenEnded { [weak programs] in programs?.ended($0) }
         metadata.connect(keeper)
+    }
+
+    public var facts: FactStore { recorded.facts }
+
+    /// The path of the control socket, which programs find by an attribute of any file.
+    public var socketPath: String? {
+        get { browsing.socketPath }
+        set { browsing.told.socketPath = newValue }
     }
 
     /// Begins the work in the background.
@@ -92,11 +103,11 @@ public final class EngineContainer: ContainerRequests {
     public func connect(_ kernel: any KernelSide) { serving.passthrough.kernel.connect(kernel) }
 
     public func lookup(_ caller: Caller, parent: UInt64, name: [UInt8]) throws(Errno) -> Found? {
-        try tree.lookup(parent: parent, name: name)
+        try recorded.tree.lookup(parent: parent, name: name)
     }
 
     public func forget(_ id: UInt64, lookups: UInt64) {
-        if let node = tree.forget(id, lookups: lookups) { serving.passthrough.dropForgotten(node) }
+        if let node = recorded.tree.forget(id, lookups: lookups) { serving.passthrough.dropForgotten(node) }
     }
 
     public func makeNode(
@@ -170,7 +181,7 @@ extension EngineContainer {
 
     public func statistics() throws(Errno) -> statvfs {
         var result = statvfs()
-        try Backing.check { fstatvfs(tree.root.raw, &result) }
+        try Backing.check { fstatvfs(recorded.tree.root.raw, &result) }
         return result
     }
 

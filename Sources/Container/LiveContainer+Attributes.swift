@@ -47,6 +47,9 @@ extension LiveContainer: ContentKeeper {
         try preservingStamp(of: node.isRegular ? knownDocument(of: node) : nil, node, body)
     }
 
+    /// Told by ``make(_:look:_:)`` and ``metadataChanged(of:mayHaveMode:by:)``.
+    func attributesChanged(of node: Node, by caller: Caller) {}
+
     func metadataChanged(of node: Node, mayHaveMode: Bool, by caller: Caller) {
         let document = node.isRegular ? knownDocument(of: node) : nil
         if mayHaveMode, let document { noteAttributes(document, node) }

@@ -11,13 +11,13 @@ extension Browser {
     private static let writeBits: UInt32 = 0o222
 
     func attributes(of subject: BrowseSubject, in directory: Node) throws(Errno) -> FileAttributes {
-        let inode = subject.inode(container.identity)
+        let inode = subject.inode(tree.identity)
         switch subject {
         case .document(let place) where place.directory != directory.file,
             .section(let place, _) where place.directory != directory.file:
             return FileAttributes(stat: try gone(place, inode), valid: Validity.none)
         case .top, .document, .section(_, .history), .section(_, .base):
-            var result = try container.stat(directory).posix(inode: inode, links: 2)
+            var result = try tree.stat(directory).posix(inode: inode, links: 2)
             result.st_mode &= ~mode_t(Self.writeBits)
             return FileAttributes(stat: result, valid: Validity.none)
         case .section(let place, .conflicts):
@@ -25,9 +25,9 @@ extension Browser {
         case .deletions:
             // A caller that may change the directory can move its entries out.
             return FileAttributes(
-                stat: try container.stat(directory).posix(inode: inode, links: 2), valid: Validity.none)
+                stat: try tree.stat(directory).posix(inode: inode, links: 2), valid: Validity.none)
         case .version(_, _, let id):
-            guard let version = try query({ store throws(StoreError) in try store.version(id) }) else {
+            guard let version = try query({ history throws(StoreError) in try history.version(id) }) else {
                 throw .noSuchFileOrDirectory
             }
             return Self.attributes(of: version, inode: inode)
@@ -38,7 +38,7 @@ extension Browser {
             return FileAttributes(stat: result, valid: Validity.none)
         case .socket:
             guard let path = container.socketPath else { throw .noSuchFileOrDirectory }
-            var result = try container.stat(directory).posix(inode: inode, links: 1)
+            var result = try tree.stat(directory).posix(inode: inode, links: 1)
             result.st_mode = mode_t(S_IFLNK) | 0o777
             result.st_size = off_t(path.utf8.count)
             return FileAttributes(stat: result, valid: Validity.none)
@@ -63,8 +63,8 @@ extension Browser {
     }
 
     private func document(at place: Place, in directory: Node) throws(Errno) -> FileStat? {
-        try container.names.reading { () throws(Errno) in
-            let descriptor = try container.descriptor(of: directory)
+        try tree.names.reading { () throws(Errno) in
+            let descriptor = try tree.descriptor(of: directory)
             return try Backing.statIfPresent(place.name.bytes, in: descriptor.raw)
         }
     }
@@ -73,7 +73,7 @@ extension Browser {
     /// directory tells any more who else might.
     private func gone(_ place: Place, _ inode: UInt64) throws(Errno) -> stat {
         guard let item = try documents(at: place).first,
-            let deletion = try query({ store throws(StoreError) in try store.deletions(of: item) }).first
+            let deletion = try query({ history throws(StoreError) in try history.deletions(of: item) }).first
         else { throw .noSuchFileOrDirectory }
         var result = Glibc.stat()
         result.st_ino = ino_t(inode)
@@ -113,10 +113,10 @@ extension Browser {
     /// A deleted entry: what it was; files less the write and set-id bits. Directories keep theirs, which the kernel
     /// wants to see when one is moved out.
     private func deleted(_ id: DeletionID, _ inode: UInt64) throws(Errno) -> stat {
-        if let version = container.versionOfNote(id) { return Self.stat(of: version, inode: inode) }
-        let place = container.place(of: id)
-        let below = try Backing.stat(place.path, in: place.directory.raw)
-        return Self.deleted(below, inode)
+        switch container.content(of: id) {
+        case .version(let version): return Self.stat(of: version, inode: inode)
+        case .file(let place): return Self.deleted(try Backing.stat(place.path, in: place.directory.raw), inode)
+        }
     }
 
     static func deleted(_ below: FileStat, _ inode: UInt64) -> stat {

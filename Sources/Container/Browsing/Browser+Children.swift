@@ -27,7 +27,7 @@ extension Browser {
             // A deleted entry's name, even one that no mount allows.
             if let found = try deletions(in: directory)[name] { return found }
             guard name.bytes == Self.name else { return nil }
-            let deletion = try query { store throws(StoreError) in try store.deletion(id) }
+            let deletion = try query { history throws(StoreError) in try history.deletion(id) }
             return deletion?.type == .directory ? .deletedTop(id, file: directory) : nil
         case .deletedTop(_, let directory): return try document(name, in: directory)
         case .version, .socket: throw .notDirectory
@@ -58,7 +58,7 @@ extension Browser {
 
     private func documents(in directory: FileID) throws(Errno) -> [BrowseChild] {
         var children: [BrowseChild] = []
-        for item in try query({ store throws(StoreError) in try store.itemsWithOtherVersions(in: directory) }) {
+        for item in try query({ history throws(StoreError) in try history.itemsWithOtherVersions(in: directory) }) {
             for place in item.places where place.directory == directory {
                 guard let name = BrowsedName.of(place.name) else { continue }
                 children.append(BrowseChild(name: name, subject: .document(place), type: UInt32(S_IFDIR)))
@@ -85,7 +85,8 @@ extension Browser {
         // A database's current version may lie here, beside the document: it is found, but not listed.
         let deleted = try deletions(in: directory).documents[name] ?? []
         let candidates = try item(at: place).map { [$0.id] + deleted } ?? deleted
-        return candidates.contains { container.store.isDatabaseKept($0, as: name) } ? .document(place) : nil
+        let isKept = candidates.contains { container.history.isDatabaseKept($0, as: name, in: store.contents) }
+        return isKept ? .document(place) : nil
     }
 
     /// The documents with other versions that were deleted from a directory which is gone itself.
@@ -105,7 +106,8 @@ extension Browser {
         let candidates = live + (try deletions(in: place.directory).documents[place.name] ?? [])
         var documents: [ItemID] = []
         for item in candidates {
-            if try query({ store throws(StoreError) in try store.hasOtherVersions(item) }) { documents.append(item) }
+            let hasOthers = try query { history throws(StoreError) in try history.hasOtherVersions(item) }
+            if hasOthers { documents.append(item) }
         }
         return documents
     }
@@ -115,7 +117,7 @@ extension Browser {
     }
 
     func item(at place: Place) throws(Errno) -> Item? {
-        try query { store throws(StoreError) in try store.item(at: place) }
+        try query { history throws(StoreError) in try history.item(at: place) }
     }
 
     // MARK: Versions
@@ -126,14 +128,14 @@ extension Browser {
         if known == nil { known = try documents(at: place).first }
         if known == nil { known = try deletions(in: place.directory).documents[place.name]?.first }
         guard let item = known else { throw .noSuchFileOrDirectory }
-        return try query { store throws(StoreError) in
+        return try query { history throws(StoreError) in
             switch section {
-            case .conflicts: return try store.conflicts(of: item)
+            case .conflicts: return try history.conflicts(of: item)
             case .history:
-                return try store.versions(of: item).filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
+                return try history.versions(of: item).filter { $0.kind == .history && !$0.flags.contains(.contentLost) }
             case .base:
-                if try store.conflicts(of: item).isEmpty { return [] }
-                let versions = try store.versions(of: item)
+                if try history.conflicts(of: item).isEmpty { return [] }
+                let versions = try history.versions(of: item)
                 let bases = Set(MergeBase.ofConflicts(in: versions).values)
                 return versions.filter { bases.contains($0.id) && !$0.flags.contains(.contentLost) }
             }
@@ -147,9 +149,11 @@ extension Browser {
         named name: FileName, at place: Place, in section: BrowseSubject.Section
     ) throws(Errno) -> Version? {
         guard let parts = VersionFileName(name) else { return nil }
-        let candidates = try query { store throws(StoreError) in try store.versions(withPrefix: parts.id) }
+        let candidates = try query { history throws(StoreError) in
+            try history.versions(withPrefix: parts.id, at: place)
+        }
         for version in candidates where fileName(of: version, at: place) == name {
-            let fits = try query { store throws(StoreError) in
+            let fits = try query { history throws(StoreError) in
                 switch section {
                 case .conflicts: return version.kind == .conflict
                 // A current version is the document itself, but for a database with a log.
@@ -157,8 +161,8 @@ extension Browser {
                     return version.kind == .history
                         || version.kind == .current && store.contents.contains(version.content)
                 case .base:
-                    if try store.conflicts(of: version.item).isEmpty { return false }
-                    return MergeBase.ofConflicts(in: try store.versions(of: version.item)).values.contains(version.id)
+                    if try history.conflicts(of: version.item).isEmpty { return false }
+                    return MergeBase.ofConflicts(in: try history.versions(of: version.item)).values.contains(version.id)
                 }
             }
             if fits, try hasOrHad(place, version.item) { return version }
@@ -168,9 +172,9 @@ extension Browser {
 
     /// Whether a document has a name, or was deleted under it.
     private func hasOrHad(_ place: Place, _ item: ItemID) throws(Errno) -> Bool {
-        try query { store throws(StoreError) in
-            if try store.item(item)?.places.contains(place) ?? false { return true }
-            return try store.deletions(of: item).contains { $0.place == place }
+        try query { history throws(StoreError) in
+            if try history.item(item)?.places.contains(place) ?? false { return true }
+            return try history.deletions(of: item).contains { $0.place == place }
         }
     }
 
@@ -195,9 +199,9 @@ extension Browser {
 
     /// What was deleted from a directory.
     func deletions(in directory: FileID) throws(Errno) -> DeletionListing {
-        let sequence = try query { store throws(StoreError) in try store.changeRange() }?.upperBound ?? 0
+        let sequence = try query { history throws(StoreError) in try history.lastNumber() }
         if let known = deletionListings[directory, sequence] { return known }
-        let found = try query { store throws(StoreError) in try store.deletions(in: directory) }
+        let found = try query { history throws(StoreError) in try history.deletions(in: directory) }
         var documents: [FileName: [ItemID]] = [:]
         for deletion in found where deletion.type == .file || deletion.type == .link {
             if let item = deletion.item { documents[deletion.place.name, default: []].append(item) }

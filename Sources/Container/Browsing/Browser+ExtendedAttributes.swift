@@ -23,7 +23,7 @@ extension Browser {
             return try told(String(decoding: name.dropFirst(Self.toldPrefix.count), as: UTF8.self), of: node)
         }
         guard name.starts(with: Self.userPrefix), case .deletion(let deletion, _) = node.subject,
-            let value = try value(of: name, at: path(of: deletion))
+            case .file(let place) = container.content(of: deletion), let value = try value(of: name, at: place)
         else { throw .noData }
         return value
     }
@@ -32,8 +32,8 @@ extension Browser {
     public func extendedAttributes(_ caller: Caller, node id: UInt64) throws(Errno) -> [UInt8] {
         let node = try node(id)
         var names: [UInt8] = []
-        if case .deletion(let deletion, _) = node.subject {
-            let path = path(of: deletion)
+        if case .deletion(let deletion, _) = node.subject, case .file(let place) = container.content(of: deletion) {
+            let path = Backing.descriptorPath(place.directory.raw, place.path)
             let all = try Self.value { buffer, size in
                 CText.lend(path) { linux_llistxattr($0, buffer?.assumingMemoryBound(to: CChar.self), size) }
             }
@@ -62,12 +62,13 @@ extension Browser {
         // What is said of a directory's versions, and of what was deleted from it, is said of the directory.
         case .top, .deletions, .deletedTop, .socket: return try container.toldOfOther(key, node.directory)
         case .version(_, _, let id):
-            guard let version = try query({ store throws(StoreError) in try store.version(id) }) else { throw .noData }
+            let version = try query { history throws(StoreError) in try history.version(id) }
+            guard let version else { throw .noData }
             return try told(key, version.item, id)
         case .document(let place), .section(let place, _):
             if let item = try item(at: place) { return try told(key, item.id, item.current) }
             guard let id = try documents(at: place).first,
-                let item = try query({ store throws(StoreError) in try store.item(id) })
+                let item = try query({ history throws(StoreError) in try history.item(id) })
             else { throw .noData }
             return try told(key, id, item.current)
         case .deletion(let id, let file): return try told(key, of: id, file)
@@ -75,19 +76,19 @@ extension Browser {
     }
 
     private func told(_ key: String, of id: DeletionID, _ file: FileID) throws(Errno) -> [UInt8] {
-        guard let deletion = try query({ store throws(StoreError) in try store.deletion(id) }) else {
+        guard let deletion = try query({ history throws(StoreError) in try history.deletion(id) }) else {
             throw .noSuchFileOrDirectory
         }
         let item = try deletion.item.flatMap { id throws(Errno) in
-            try query { store throws(StoreError) in try store.item(id) }
+            try query { history throws(StoreError) in try history.item(id) }
         }
         if let item { return try told(key, item.id, item.current) }
         let derived = deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
         switch key {
         case "item": return Array(derived.hex.utf8)
         case "version", "generation":
-            let place = store.deletedArea.place(of: id)
-            let stat = try Backing.stat(Array(place.name.utf8), in: place.directory.rawValue)
+            guard case .file(let place) = container.content(of: id) else { throw .noData }
+            let stat = try Backing.stat(place.path, in: place.directory.raw)
             return Array(VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified).hex.utf8)
         default: return Array("0".utf8)
         }
@@ -99,7 +100,7 @@ extension Browser {
         // What is kept of a version never changes.
         case "version", "generation": return Array(version.hex.utf8)
         default:
-            return Array(String(try query { store throws(StoreError) in try store.conflicts(of: item) }.count).utf8)
+            return Array(String(try query { history throws(StoreError) in try history.conflicts(of: item) }.count).utf8)
         }
     }
 
@@ -111,7 +112,8 @@ extension Browser {
             .section(let place, _) where place.directory != node.directory.file:
             return nil
         case .deletedTop(let id, _):
-            return try value(of: Self.accessListName, at: path(of: id)).flatMap(AccessListEditing.withoutWriting)
+            guard case .file(let place) = container.content(of: id) else { return nil }
+            return try value(of: Self.accessListName, at: place).flatMap(AccessListEditing.withoutWriting)
         case .top, .document, .section(_, .history), .section(_, .base):
             return try liveAccessList(nil, in: node.directory).flatMap(AccessListEditing.withoutWriting)
         case .section(let place, .conflicts):
@@ -120,18 +122,18 @@ extension Browser {
             }
         case .deletions: return try liveAccessList(nil, in: node.directory)
         case .version(_, _, let id):
-            guard let version = try query({ store throws(StoreError) in try store.version(id) }) else { return nil }
+            guard let version = try query({ history throws(StoreError) in try history.version(id) }) else { return nil }
             return try accessList(of: version).flatMap(AccessListEditing.withoutWriting)
         case .deletion(let id, _):
-            if let version = container.versionOfNote(id) {
+            switch container.content(of: id) {
+            case .version(let version):
                 return try accessList(of: version).flatMap(AccessListEditing.withoutWriting)
+            case .file(let place):
+                // The file of a noted name is elsewhere, and its mode is that file's.
+                let list = try value(of: Self.accessListName, at: place)
+                let stat = try Backing.stat(place.path, in: place.directory.raw)
+                return stat.isRegular ? list.flatMap(AccessListEditing.withoutWriting) : list
             }
-            // The file of a noted name is elsewhere, and its mode is that file's.
-            let place = container.place(of: id)
-            let list = try value(
-                of: Self.accessListName, at: Backing.descriptorPath(place.directory.raw, place.path))
-            let stat = try Backing.stat(place.path, in: place.directory.raw)
-            return stat.isRegular ? list.flatMap(AccessListEditing.withoutWriting) : list
         case .socket: return nil
         }
     }
@@ -148,10 +150,10 @@ extension Browser {
 
     /// The access list of a live directory or of a name in it.
     private func liveAccessList(_ name: FileName?, in directory: Node) throws(Errno) -> [UInt8]? {
-        try container.names.reading { () throws(Errno) in
-            var place = try container.location(of: directory)
+        try tree.names.reading { () throws(Errno) in
+            var place = try tree.location(of: directory)
             if let name {
-                let holder = try container.descriptor(of: directory)
+                let holder = try tree.descriptor(of: directory)
                 if try Backing.statIfPresent(name.bytes, in: holder.raw) == nil { return nil }
                 place = Location(directory: holder, path: name.bytes)
             }
@@ -164,9 +166,11 @@ extension Browser {
 
     // MARK: Below
 
-    private func path(of deletion: DeletionID) -> [UInt8] {
-        let place = store.deletedArea.place(of: deletion)
-        return Backing.descriptorPath(place.directory.rawValue, Array(place.name.utf8))
+    private func value(of name: [UInt8], at place: Location) throws(Errno) -> [UInt8]? {
+        // The path says nothing to the optimizer about the descriptor in it.
+        try withExtendedLifetime(place) { () throws(Errno) in
+            try value(of: name, at: Backing.descriptorPath(place.directory.raw, place.path))
+        }
     }
 
     /// An attribute of a file below; nil if it has none of that name, or cannot have any.

@@ -55,8 +55,8 @@ extension Browser {
     }
 
     private func dots(_ position: Int, _ node: BrowseNode, _ next: off_t) -> ListedEntry {
-        var inode = node.subject.inode(container.identity)
-        if position == 1 { inode = node.parent?.subject.inode(container.identity) ?? node.directory.file.number }
+        var inode = node.subject.inode(tree.identity)
+        if position == 1 { inode = node.parent?.subject.inode(tree.identity) ?? node.directory.file.number }
         return ListedEntry(
             name: position == 0 ? [46] : [46, 46], inode: inode, type: UInt32(S_IFDIR), nextOffset: next)
     }
@@ -66,7 +66,7 @@ extension Browser {
         _ child: BrowseChild, in parent: BrowseNode, _ next: off_t, _ withAttributes: Bool
     ) -> ListedEntry? {
         var entry = ListedEntry(
-            name: child.name.bytes, inode: child.subject.inode(container.identity), type: child.type, nextOffset: next)
+            name: child.name.bytes, inode: child.subject.inode(tree.identity), type: child.type, nextOffset: next)
         guard withAttributes else { return entry }
         guard let found = try? found(child.subject, in: parent.directory, parent: parent) else { return nil }
         entry.found = found
@@ -76,10 +76,10 @@ extension Browser {
 
     /// `.versions` itself as an entry of the root's listing, for the mount option `list-versions`.
     public func rootEntry(withAttributes: Bool, nextOffset: off_t) -> ListedEntry? {
-        let root = container.nodes.root
+        let root = tree.nodes.root
         let subject = BrowseSubject.top(root.file)
         var entry = ListedEntry(
-            name: Self.name, inode: subject.inode(container.identity), type: UInt32(S_IFDIR), nextOffset: nextOffset)
+            name: Self.name, inode: subject.inode(tree.identity), type: UInt32(S_IFDIR), nextOffset: nextOffset)
         guard withAttributes else { return entry }
         guard let found = try? found(subject, in: root, parent: nil) else { return nil }
         entry.found = found

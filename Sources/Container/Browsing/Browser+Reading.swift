@@ -34,18 +34,21 @@ extension Browser {
         let file: BrowsedFile
         let passed: SharedDescriptor?
         var isSettled = false
-        switch node.subject {
+        subject: switch node.subject {
         case .version(_, _, let version):
             let version = try self.version(version)
             (file, passed) = try open(version, as: node)
             isSettled = version.flags.contains(.sealed)
         case .deletion(let deletion, _):
-            if let version = container.versionOfNote(deletion) {
+            let place: Location
+            switch container.content(of: deletion) {
+            case .version(let version):
                 (file, passed) = try open(version, as: node)
-                break
+                break subject
+            case .file(let found): place = found
             }
-            let descriptor = try open(deletion)
-            let stat = Self.deleted(try Backing.stat(descriptor.raw), node.subject.inode(container.identity))
+            let descriptor = try open(place)
+            let stat = Self.deleted(try Backing.stat(descriptor.raw), node.subject.inode(tree.identity))
             file = BrowsedFile(
                 node: node, source: .deletion(descriptor), attributes: FileAttributes(stat: stat, valid: Validity.none))
             passed = descriptor
@@ -63,19 +66,18 @@ extension Browser {
     ) throws(Errno) -> (file: BrowsedFile, passed: SharedDescriptor?) {
         let content = try VersionContent(version, in: container)
         let attributes = FileAttributes(
-            stat: Self.stat(of: version, inode: node.subject.inode(container.identity)), valid: Validity.none)
+            stat: Self.stat(of: version, inode: node.subject.inode(tree.identity)), valid: Validity.none)
         return (BrowsedFile(node: node, source: .version(content), attributes: attributes), content.wholeFile)
     }
 
     private func version(_ id: VersionID) throws(Errno) -> Version {
-        guard let version = try query({ store throws(StoreError) in try store.version(id) }) else {
+        guard let version = try query({ history throws(StoreError) in try history.version(id) }) else {
             throw .noSuchFileOrDirectory
         }
         return version
     }
 
-    private func open(_ deletion: DeletionID) throws(Errno) -> SharedDescriptor {
-        let place = container.place(of: deletion)
+    private func open(_ place: Location) throws(Errno) -> SharedDescriptor {
         let name = place.path
         let stat = try Backing.stat(name, in: place.directory.raw)
         if stat.isDirectory { throw .isDirectory }
@@ -115,7 +117,7 @@ extension Browser {
             defer { state.backing = 0 }
             return state.backing
         }
-        container.serving.passthrough.unregister(backing)
+        container.passthrough.unregister(backing)
     }
 
     /// Counts an opening and gives its registration for passthrough; 0 if reads come through us. All handles of a file
@@ -127,7 +129,7 @@ extension Browser {
         }
         if let known { return known }
         var made: Int32 = 0
-        if let file, let side = container.serving.passthrough.kernel.side, side.passesThrough {
+        if let file, let side = container.passthrough.kernel.side, side.passesThrough {
             made = (try? side.register(backing: file.raw)) ?? 0
         }
         let (chosen, surplus): (Int32, Int32) = node.openings.state.withLock { state in
@@ -136,7 +138,7 @@ extension Browser {
             if made == 0 { state.cached = true }
             return (made, 0)
         }
-        container.serving.passthrough.unregister(surplus)
+        container.passthrough.unregister(surplus)
         return chosen
     }
 }

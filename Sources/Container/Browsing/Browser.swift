@@ -1,29 +1,33 @@
 // The hidden `.versions` of every directory: versions and deleted things as files (DESIGN 3.2).
 
 import Glibc
+import Logging
 import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Serves the tree under `.versions`. Its methods correspond to ``LiveContainer``'s. The driver sends a request here if
+/// Serves the tree under `.versions`. Its methods correspond to ``ContainerRequests``. A request comes here if
 /// ``owns(_:)`` is true for its node, or if it looks up ``name`` in a live directory. Requests without a method here
 /// (create, write, set, remove) get EROFS.
 ///
 /// It keeps little more than the kernel's nodes: answers come from the catalog, so that they are current, and the
-/// kernel may cache them for at most a second. Locks: those of ``LiveContainer``, in its order.
+/// kernel may cache them for at most a second. Locks: those of the container, in its order.
 public final class Browser: Sendable {
     /// `.versions`
-    public static let name = LiveContainer.browseName
+    public static let name = LiveTree.browseName
     /// For how many seconds the kernel may keep that a name does not exist here.
     public static let missingNameValid: Double = Validity.none
 
-    let container: LiveContainer
+    let container: any BrowsableContainer
     let nodes = BrowseTable()
     let files = BrowseHandles<BrowsedFile>()
     let listings = BrowseHandles<BrowsedListing>()
     let deletionListings = DeletionListings()
 
-    public init(_ container: LiveContainer) { self.container = container }
+    public convenience init(_ container: LiveContainer) { self.init(of: container) }
+    public convenience init(_ container: EngineContainer) { self.init(of: container.browsing) }
+
+    private init(of container: any BrowsableContainer) { self.container = container }
 
     /// Whether a node's number, or a handle, is one of ours.
     public static func owns(_ number: UInt64) -> Bool { number & BrowseTable.mark != 0 && number >> 63 == 0 }
@@ -32,6 +36,7 @@ public final class Browser: Sendable {
     public var nodeCount: Int { nodes.count }
 
     var store: VersionStore { container.store }
+    var tree: LiveTree { container.tree }
 
     func node(_ id: UInt64) throws(Errno) -> BrowseNode {
         guard let node = nodes[id] else { throw Errno(rawValue: ESTALE) }
@@ -43,7 +48,7 @@ public final class Browser: Sendable {
         guard bytes.count <= 255 else { throw .fileNameTooLong }
         guard let name = FileName(bytes: bytes) else { throw .invalidArgument }
         guard Self.owns(id) else {
-            let directory = try container.node(id)
+            let directory = try tree.node(id)
             guard directory.isDirectory else { throw .notDirectory }
             guard bytes == Self.name, !directory.isForeign else { return nil }
             return try found(.top(directory.file), in: directory, parent: nil)
@@ -53,7 +58,7 @@ public final class Browser: Sendable {
             // The row that has the name has the attributes, too.
             guard let version = try version(named: name, at: place, in: section) else { return nil }
             let subject = BrowseSubject.version(place, section, version.id)
-            let attributes = Self.attributes(of: version, inode: subject.inode(container.identity))
+            let attributes = Self.attributes(of: version, inode: subject.inode(tree.identity))
             let node = nodes.intern(subject, directory: parent.directory, parent: parent)
             return Found(node: node.id, attributes: attributes, nameValid: Validity.none)
         }
@@ -88,14 +93,17 @@ public final class Browser: Sendable {
             guard let path = container.socketPath else { throw .noSuchFileOrDirectory }
             return Array(path.utf8)
         case .deletion(let deletion, _):
-            let place = store.deletedArea.place(of: deletion)
-            return try Backing.readLink(Array(place.name.utf8), in: place.directory.rawValue)
+            guard case .file(let place) = container.content(of: deletion) else { throw .invalidArgument }
+            return try Backing.readLink(place.path, in: place.directory.raw)
         default: throw .invalidArgument
         }
     }
 
-    /// Runs a query of the catalog.
-    func query<Result>(_ body: (VersionStore) throws(StoreError) -> Result) throws(Errno) -> Result {
-        try container.store(throwing: .ioError) { () throws(StoreError) in try body(store) }
+    /// Runs a query of the history.
+    func query<Result>(_ body: (any BrowsedHistory) throws(StoreError) -> Result) throws(Errno) -> Result {
+        do throws(StoreError) { return try body(container.history) } catch let problem {
+            container.logger.error("the catalog did not answer: \(problem)")
+            throw .ioError
+        }
     }
 }

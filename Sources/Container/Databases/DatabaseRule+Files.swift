@@ -31,17 +31,6 @@ extension DatabaseRule {
     }
 }
 
-extension VersionStore {
-    /// Whether an item's current version is the kept content of a database.
-    func isDatabaseKept(_ id: ItemID, as name: FileName) -> Bool {
-        guard let item = try? item(id), let current = try? version(item.current),
-            let object = try? contents.open(current.content)
-        else { return false }
-        let kept = SharedDescriptor(object.rawValue)
-        return withExtendedLifetime(kept) { DatabaseRule.isDatabase(name, file: kept.raw) }
-    }
-}
-
 extension SharedDescriptor {
     /// A regular file, open for reading; nil for another type, which does not block either.
     static func forLook(_ name: FileName, in directory: SharedDescriptor) -> SharedDescriptor? {

@@ -26,6 +26,17 @@ extension Engine {
         }
     }
 
+    /// What a document's names show by the facts.
+    func current(of document: DocumentNumber) throws(Errno) -> VersionRow? {
+        while true {
+            let log = PlanLog(known)
+            let facts = Facts(over: log)
+            let version = facts.current(of: document).flatMap { facts[$0] }
+            if log.missing.isEmpty { return version }
+            try load(log.missing)
+        }
+    }
+
     /// A file of which no row tells has a document from now on, whose first version is what the file holds. A directory
     /// has a row.
     ///
@@ -72,6 +83,7 @@ extension Engine {
             facts.append(.version(version))
         }
         known.record(facts)
+        parts.recorder.describe(facts)
         parts.recorder.commit(facts, from: first, last: first + UInt64(facts.count) - 1)
     }
 

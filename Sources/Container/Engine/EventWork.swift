@@ -157,6 +157,7 @@ struct EventWork: ~Copyable {
     private func record(_ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64) {
         if let file = draft.plan.point?.madeFile { engine.known.begin(file) }
         engine.known.record(outcome.facts)
+        engine.parts.recorder.describe(outcome.facts)
         if !outcome.told.isEmpty { engine.parts.recorder.commit(outcome.told, from: first, last: draft.lastNumber) }
         engine.scene.apply(outcome.change, draft.stamps)
     }

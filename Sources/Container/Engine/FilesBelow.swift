@@ -42,6 +42,8 @@ protocol FactRecorder: Sendable {
     func reserve(_ count: UInt64) -> UInt64
     /// Gives back what is left of numbers that were set aside.
     func finish(_ first: UInt64)
+    /// Looks at what the catalog has of versions beside their facts, also of those that are told later.
+    func describe(_ facts: [Fact])
     /// Records a transaction.
     /// - Parameters:
     ///   - told: the facts that others may see; the rest stays in memory.

@@ -50,6 +50,24 @@ final class FilesInReach: FilesBelow {
         return try Backing.stat(descriptor.raw)
     }
 
+    /// What is recorded of a file beside its content.
+    struct Look {
+        var rights: Attributes
+        var size: UInt64
+        var modified: Timestamp
+        var changed: Timestamp
+    }
+
+    /// nil if there is no such file any more.
+    func attributes(of file: FileID) -> Look? {
+        guard let descriptor = descriptor(of: file) else { return nil }
+        return withExtendedLifetime(descriptor) {
+            guard let stat = try? Backing.stat(descriptor.raw), let rights = try? Attributes(held: descriptor.raw)
+            else { return nil }
+            return Look(rights: rights, size: stat.size, modified: stat.modified, changed: stat.changed)
+        }
+    }
+
     func open(_ file: FileID) throws(Errno) -> SharedDescriptor {
         guard let descriptor = descriptor(of: file) else { throw .noSuchFileOrDirectory }
         let path = Backing.reopening(descriptor.raw)

@@ -84,8 +84,3 @@ final class KeptObjects: KeptContents {
         return ContentStore.Label(version: version, path: TreePath(names: [place.name]), place: place)
     }
 }
-
-extension ContentID {
-    /// The name of the object with a content: its file and generation.
-    init(_ content: Content) { self.init(high: content.file.number, low: content.generation) }
-}

@@ -61,6 +61,9 @@ protocol ContentKeeper: AnyObject, Sendable {
 
     // These are called with no lock held.
 
+    /// Others can see that attributes have changed.
+    func attributesChanged(of node: Node, by caller: Caller)
+
     /// truncate(2) and ftruncate(2), which change the content.
     func resize(_ node: Node, _ handle: UInt64?, to size: off_t, by caller: Caller) throws(Errno)
 

@@ -65,6 +65,7 @@ extension MetadataRequests {
             // An access list changes the mode.
             keeper.metadataChanged(of: node, mayHaveMode: true, by: caller)
         }
+        keeper.attributesChanged(of: node, by: caller)
     }
 
     func removeExtendedAttribute(_ caller: Caller, _ id: UInt64, name: [UInt8]) throws(Errno) {
@@ -81,6 +82,7 @@ extension MetadataRequests {
             }
             keeper.metadataChanged(of: node, mayHaveMode: false, by: caller)
         }
+        keeper.attributesChanged(of: node, by: caller)
     }
 
     private func changeable(_ id: UInt64, _ name: [UInt8]) throws(Errno) -> Node {

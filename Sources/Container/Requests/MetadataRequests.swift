@@ -65,18 +65,20 @@ final class MetadataRequests: Sendable {
         callers.learn(caller)
         let keeper = try keeper()
         if let size = edit.size { try keeper.resize(node, handle, to: size, by: caller) }
-        return try tree.names.reading { () throws(Errno) in
+        let (attributes, isTold) = try tree.names.reading { () throws(Errno) in
             let place = try reach(node)
             defer { withExtendedLifetime(place) {} }
             let before = try look(at: place, handle)
-            guard edit.changesMetadata else { return tree.attributes(before, of: node) }
+            guard edit.changesMetadata else { return (tree.attributes(before, of: node), false) }
             let change = MetadataChange(
                 node: node, setsModified: edit.modified != nil, before: before, caller: caller)
             let after = try keeper.make(change, look: { () throws(Errno) in try look(at: place, handle) }) {
                 () throws(Errno) in try apply(edit, to: place, before, caller)
             }
-            return tree.attributes(after, of: node)
+            return (tree.attributes(after, of: node), change.isTold(after))
         }
+        if isTold { keeper.attributesChanged(of: node, by: caller) }
+        return attributes
     }
 
     /// The node's own file: a writer's descriptor spares three calls. Called with the name lock held.

@@ -380,6 +380,8 @@ extension RealWorld: FactRecorder {
 
     func finish(_ first: UInt64) {}
 
+    func describe(_ facts: [Fact]) {}
+
     func commit(_ told: [Fact], from first: UInt64, last: UInt64) { state.withLock { $0.told += told } }
 }
 

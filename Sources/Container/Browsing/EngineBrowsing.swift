@@ -1,0 +1,58 @@
+// What the tree under `.versions` asks of a container over the engine.
+
+import CLinux
+import Glibc
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// The history, read from the facts, with the contents that the store keeps.
+final class EngineBrowsing: BrowsableContainer {
+    let store: VersionStore
+    let passthrough: Passthrough
+    let logger: Logger
+    let told: ToldAttributes
+    private let recorded: RecordedTree
+    private let past: FactHistory
+
+    init(_ recorded: RecordedTree, store: VersionStore, passthrough: Passthrough, logger: Logger) {
+        (self.recorded, self.store, self.passthrough, self.logger) = (recorded, store, passthrough, logger)
+        past = FactHistory(recorded.facts, of: store)
+        told = ToldAttributes(recorded, past, of: store.identity.container)
+    }
+
+    var tree: LiveTree { recorded.tree }
+    var history: any BrowsedHistory { past }
+    var socketPath: String? { told.socketPath }
+    func requester(_ caller: Caller) -> Requester { recorded.callers.requester(caller) }
+    func toldOfOther(_ key: String, _ node: Node) throws(Errno) -> [UInt8] { try told.ofOther(key, node) }
+
+    /// A deleted file is a version; what has no versions is an entry of the deleted area.
+    func content(of deletion: DeletionID) -> DeletedContent {
+        do throws(StoreError) {
+            if let version = try past.version(of: deletion) { return .version(version) }
+        } catch { logger.error("the catalog did not answer: \(error)") }
+        let entry = store.deletedArea.place(of: deletion)
+        return .file(
+            Location(directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8)))
+    }
+
+    /// A current version that nothing has changed since is in its file.
+    func file(holding version: Version) throws(Errno) -> SharedDescriptor? {
+        guard let found = recorded.find(FileID(version.content.high)) else { return nil }
+        let stat = try Backing.stat(found.raw)
+        guard stat.isRegular, stat.size >= version.size else { return nil }
+        return try withExtendedLifetime(found) { () throws(Errno) in
+            SharedDescriptor(
+                try Backing.open(path: Backing.reopening(found.raw), in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK))
+        }
+    }
+
+    /// No operation is one of the engine yet.
+    func choose(_ loser: VersionID, at name: Node.Name, _ requester: Requester) throws(Errno) { throw .notSupported }
+
+    func bringBack(_ deletion: DeletionID, to name: Node.Name, _ requester: Requester) throws(Errno) {
+        throw .notSupported
+    }
+}

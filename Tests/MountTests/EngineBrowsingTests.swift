@@ -1,0 +1,90 @@
+// `.versions` and the told attributes in a mount over the engine.
+
+import CTestSupport
+import Foundation
+import Support
+import Testing
+
+@Suite("The engine: versions as files")
+struct EngineBrowsingTests {
+    private func told(_ key: String, _ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = getxattr(path, "user.versions." + key, &buffer, buffer.count)
+        return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+
+    private func expect(_ script: String, _ output: String, in container: TestContainer) throws -> [String] {
+        let found = try shell(script, in: container.path)
+        return found.text == output ? [] : ["\(script): \(found.text) \(found.errors)"]
+    }
+
+    private func withEngine(
+        _ files: [String: String] = [:], _ body: (TestContainer) throws -> [String]
+    ) throws {
+        try withContainer(
+            named: "browsed", files: files, environment: ["VERSIONSFS_ENGINE": "1"], level: .mounted, body: body)
+    }
+
+    @Test("Former saves are files with the text, mode and time of theirs")
+    func history() throws {
+        try withEngine(["d/f": "zero\n"]) { container in
+            try shell("echo one > d/f; chmod 640 d/f; touch -d @1600000000 d/f; echo two > d/f", in: container.path)
+            return try expect(
+                "ls d/.versions/f; cd d/.versions/f/history; ls | wc -l; cat $(ls -r)",
+                "base\nconflicts\nhistory\n2\none\nzero", in: container)
+                + expect("ls d/.versions; stat -c %a d/.versions/f/history/* | sort", "f\n440\n444", in: container)
+                + expect(
+                    "cd d/.versions/f/history; ! echo x > $(ls | head -1); cat $(ls | tail -1)", "one", in: container)
+        }
+    }
+
+    @Test("Deleted files are there, with their histories")
+    func deleted() throws {
+        try withEngine(["f": "first\n", "g": "other\n"]) { container in
+            // The document comes back with the name, and goes again.
+            try shell("rm f; echo second > f; rm f; chmod 600 g; rm g", in: container.path)
+            return try expect(
+                "cd .versions/.deleted; ls; cat f g; stat -c %a g; cat ../f/history/*",
+                "f\ng\nsecond\nother\n400\nfirst", in: container)
+        }
+    }
+
+    @Test("A loser is under conflicts, and told of")
+    func conflict() throws {
+        try withEngine(["f": "zero\n"]) { container in
+            // The first has read the file before the second saves it.
+            try shell(
+                """
+                mkfifo go done
+                sh -c 'cat f > /dev/null; cat go > /dev/null; echo mine > f; echo > done' & echo ours > f
+                echo > go; cat done > /dev/null; wait; rm go done
+                """, in: container.path)
+            var problems = try expect("cat f .versions/f/conflicts/*", "mine\nours", in: container)
+            if told("conflicts", container.file("f")) != "1" { problems.append("no conflict is told of") }
+            if told("conflicts", container.path) != "1" { problems.append("the directory has none") }
+            return problems
+        }
+    }
+
+    @Test("What is told of a file changes with each save, and what is told of a version stays")
+    func told() throws {
+        try withEngine(["f": "zero\n"]) { container in
+            let file = container.file("f")
+            var seen: [[String?]] = []
+            for text in ["one", "two", "three"] {
+                try shell("echo \(text) > f", in: container.path)
+                seen.append(["item", "version", "generation"].map { told($0, file) })
+            }
+            let last = try shell("ls .versions/f/history | tail -1", in: container.path).text
+            let version = container.file(".versions/f/history/\(last)")
+            return [
+                Set(seen.map { $0[0] }).count == 1 ? nil : "the item changes: \(seen)",
+                Set(seen.map { $0[1] }).count == 3 ? nil : "the version stays: \(seen)",
+                Set(seen.map { $0[2] }).count == 3 ? nil : "the generation stays: \(seen)",
+                seen.joined().contains(nil) ? "something is not told: \(seen)" : nil,
+                told("version", version) == seen[1][1] ? nil : "a version's own is not told",
+                told("item", version) == seen[0][0] ? nil : "its item is another",
+            ].compactMap(\.self)
+        }
+    }
+}
