@@ -56,7 +56,7 @@ public final class EngineContainer: ContainerRequests {
         names = NameRequests(recorded, kept: kept)
         files = FileRequests(recorded, serving: serving, store: store, logger: options.logger)
         browsing = EngineBrowsing(
-            recorded, store: store, passthrough: serving.passthrough, logger: options.logger)
+            names, store: store, passthrough: serving.passthrough, logger: options.logger)
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
         callers.whenEnded { [weak programs] in programs?.ended($0) }

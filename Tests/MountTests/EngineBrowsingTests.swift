@@ -49,6 +49,27 @@ struct EngineBrowsingTests {
         }
     }
 
+    @Test("A deleted file comes back by a move, with its content, mode, time and history")
+    func undeleted() throws {
+        try withEngine(["d/g": "other\n"]) { container in
+            try shell(
+                "echo one > f; echo two > f; chmod 640 f; rm f; rm d/g; cp -p /dev/null kept", in: container.path)
+            let big = String(repeating: "0123456789abcdef", count: 1 << 17)
+            try big.write(toFile: container.file("big"), atomically: false, encoding: .utf8)
+            try shell("rm big; mv .versions/.deleted/big bigger; mv .versions/.deleted/f again", in: container.path)
+            return try expect(
+                "cat again; stat -c %a again; cat .versions/again/history/*; ls .versions/.deleted | wc -l",
+                "two\n640\none\n0", in: container)
+                // Its directory may be another one; nothing is replaced.
+                + expect("mv d/.versions/.deleted/g back; cat back; ls d", "other", in: container)
+                + expect(
+                    "rm back; echo x > x; ! mv -f .versions/.deleted/back x 2>/dev/null; cat x", "x", in: container)
+                + expect("stat -c %s bigger; ls -A .versions/bigger 2>&1 | wc -l", "2097152\n1", in: container)
+                // A save goes on with the document.
+                + expect("echo three > again; ls .versions/again/history | wc -l; cat again", "2\nthree", in: container)
+        }
+    }
+
     @Test("A loser is under conflicts, and told of")
     func conflict() throws {
         try withEngine(["f": "zero\n"]) { container in

@@ -15,10 +15,13 @@ final class EngineBrowsing: BrowsableContainer {
     let told: ToldAttributes
     private let recorded: RecordedTree
     private let past: FactHistory
+    private let returns: ReturnRequests
 
-    init(_ recorded: RecordedTree, store: VersionStore, passthrough: Passthrough, logger: Logger) {
-        (self.recorded, self.store, self.passthrough, self.logger) = (recorded, store, passthrough, logger)
+    init(_ names: NameRequests, store: VersionStore, passthrough: Passthrough, logger: Logger) {
+        recorded = names.recorded
+        (self.store, self.passthrough, self.logger) = (store, passthrough, logger)
         past = FactHistory(recorded.facts, of: store)
+        returns = ReturnRequests(names, past, store: store)
         told = ToldAttributes(recorded, past, of: store.identity.container)
     }
 
@@ -49,10 +52,10 @@ final class EngineBrowsing: BrowsableContainer {
         }
     }
 
-    /// No operation is one of the engine yet.
+    /// The rules have no choice yet.
     func choose(_ loser: VersionID, at name: Node.Name, _ requester: Requester) throws(Errno) { throw .notSupported }
 
     func bringBack(_ deletion: DeletionID, to name: Node.Name, _ requester: Requester) throws(Errno) {
-        throw .notSupported
+        try returns.undelete(deletion, to: name, by: requester)
     }
 }

@@ -85,7 +85,29 @@ final class Engine: Sendable {
         while true {
             try work.prepare()
             let plan = try names.writing { (names) throws(Errno) -> Plan? in
-                try work.finish { whole throws(Errno) in try call(names, whole) }
+                try work.finish { draft throws(Errno) in try call(names, draft.whole) }
+            }
+            if let plan { return plan }
+        }
+    }
+
+    /// Carries out an event that gives a name to a new file, which the request has made without one.
+    ///
+    /// - Parameters:
+    ///   - file: the new file, in reach.
+    ///   - call: gives it the name. It is given the plan: which file gets the name, and with which time.
+    @discardableResult
+    func performNaming(
+        _ file: FileID, _ event: Event, _ found: [FileAtPlace] = [],
+        _ call: (borrowing NamesHeldAlone, EventDraft) throws(Errno) -> Void
+    ) throws(Errno) -> Plan {
+        known.begin(file)
+        var work = EventWork(event, found, self)
+        defer { work.end() }
+        while true {
+            try work.prepare()
+            let plan = try names.writing { (names) throws(Errno) -> Plan? in
+                try work.finish { draft throws(Errno) in try call(names, draft) }
             }
             if let plan { return plan }
         }

@@ -90,7 +90,7 @@ struct EventWork: ~Copyable {
 
     /// Plans the event with numbers of its own, makes the call, and records what it means.
     /// - Returns: nil if something is missing still.
-    mutating func finish(_ call: (WholeContent?) throws(Errno) -> Void) throws(Errno) -> Plan? {
+    mutating func finish(_ call: (EventDraft) throws(Errno) -> Void) throws(Errno) -> Plan? {
         var count: UInt64 = 64
         while true {
             let first = engine.parts.recorder.reserve(count)
@@ -141,9 +141,9 @@ struct EventWork: ~Copyable {
     }
 
     private func carryOut(
-        _ draft: EventDraft, from first: UInt64, _ call: (WholeContent?) throws(Errno) -> Void
+        _ draft: EventDraft, from first: UInt64, _ call: (EventDraft) throws(Errno) -> Void
     ) throws(Errno) {
-        do throws(Errno) { try call(draft.whole) } catch {
+        do throws(Errno) { try call(draft) } catch {
             if let refused = draft.refused {
                 record(refused, draft, from: first)
                 forget(draft.plan.refusal?.after ?? [])

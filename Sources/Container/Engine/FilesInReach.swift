@@ -43,6 +43,9 @@ final class FilesInReach: FilesBelow {
         held.withLock { $0[file]?.descriptor } ?? finder.withLock { $0.find }?(file)
     }
 
+    /// The descriptor of a file that a request has in reach.
+    func inReach(_ file: FileID) -> SharedDescriptor? { held.withLock { $0[file]?.descriptor } }
+
     // MARK: What the engine asks
 
     func status(of file: FileID) throws(Errno) -> FileStat? {

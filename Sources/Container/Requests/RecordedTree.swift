@@ -38,9 +38,10 @@ final class RecordedTree: Sendable {
         var number: ActorNumber
     }
 
-    func program(_ caller: Caller) throws(Errno) -> Program {
-        let requester = callers.requester(caller)
-        return Program(requester: requester, number: try programs.number(of: requester))
+    func program(_ caller: Caller) throws(Errno) -> Program { try program(callers.requester(caller)) }
+
+    func program(_ requester: Requester) throws(Errno) -> Program {
+        Program(requester: requester, number: try programs.number(of: requester))
     }
 
     /// Whether a program makes names like this one up, or has made up the directory's.

@@ -31,7 +31,8 @@ extension FactHistory {
         return try version(listed, of: lists.id(of: entry.occupant.document))
     }
 
-    private func entry(_ id: DeletionID) throws(StoreError) -> DeletedFact? {
+    /// The entry of the deleted list with an identity; nil if there is none any more.
+    public func entry(_ id: DeletionID) throws(StoreError) -> DeletedFact? {
         guard let number = try store.removal(id) else { return nil }
         return try lists.deletedEntry(number)
     }
