@@ -105,4 +105,21 @@ struct FactDetailsTests {
         #expect(try read { try FactTables.detail(of: RowNumber(3), $0) } == nil)
         #expect(try read { try FactTables.names($0, "seq = 1") } == [name(1)])
     }
+
+    @Test("A row of what has no versions has its type; without a detail it is a directory's")
+    func typesWithoutVersions() throws {
+        for (number, type) in [(1, EntryType.symlink), (2, .directory), (3, nil)] {
+            var row = name(UInt64(number))
+            row.isDirectory = true
+            var details = FactDetails()
+            if let type { details.names[row.number] = NameDetail(type: type) }
+            try record([.row(row)], details)
+            #expect(try queue.read { try FactTables.detail(of: row.number, $0) }?.type == type ?? .directory)
+            #expect(try queue.read { try FactTables.names($0, "seq = ?", .number(UInt64(number))) } == [row])
+            let count = try queue.read {
+                try FactTables.names($0, "seq = ? AND \(FactTables.hasDirectory)", .number(UInt64(number))).count
+            }
+            #expect(count == (type == .symlink ? 0 : 1))
+        }
+    }
 }

@@ -57,6 +57,11 @@ extension FactStore {
         detail?.document ?? ids.id(document.number)
     }
 
+    /// The identity of an entry of the deleted list, by the number of its removal and its detail.
+    public func id(ofDeletion removal: RowNumber, _ detail: NameDetail?) -> DeletionID? {
+        detail?.deletion ?? ids.id(removal.number)
+    }
+
     /// The document with an identity; nil if there is none.
     public func document(_ id: ItemID) throws(StoreError) -> DocumentNumber? {
         let number = ids.number(of: id)

@@ -40,11 +40,7 @@ extension FactTables {
         try SQLStatement(database, "SELECT flags, file, alias FROM name WHERE seq = ?", .number(row.number)).first {
             row in
             let flags = row.integer(0)
-            let code = UInt8(truncatingIfNeeded: (flags & NameFlag.types) >> NameFlag.typeShift)
-            let isDirectory = flags & NameFlag.isDirectory != 0
-            var detail = NameDetail(
-                type: isDirectory ? .directory : EntryType(code: code) ?? .file,
-                isEntry: flags & NameFlag.isEntry != 0)
+            var detail = NameDetail(type: type(flags), isEntry: flags & NameFlag.isEntry != 0)
             guard !row.isNull(2) else { return detail }
             if row.isNull(1) {
                 detail.deletion = DeletionID(bytes: row.blob(2))
@@ -54,6 +50,18 @@ extension FactTables {
             return detail
         }
     }
+
+    private static func type(_ flags: Int64) -> EntryType {
+        let code = UInt8(truncatingIfNeeded: (flags & NameFlag.types) >> NameFlag.typeShift)
+        let isDirectory = code == EntryType.file.code && flags & NameFlag.isDirectory != 0
+        return isDirectory ? .directory : EntryType(code: code) ?? .file
+    }
+
+    /// The condition that a row that gives a place a file gives it a directory.
+    static let hasDirectory = """
+        flags & \(NameFlag.isDirectory) AND flags & \(NameFlag.types)
+            IN (0, \(Int64(EntryType.directory.code) << NameFlag.typeShift))
+        """
 
     // MARK: Identities from elsewhere
 

@@ -11,7 +11,8 @@ enum FactTables {
         static let isContinuing: Int64 = 1
         static let isDirectory: Int64 = 2
         static let isParted: Int64 = 4
-        /// Three bits for what the place has; 0 for a file, and for a directory of a row without a detail.
+        /// Three bits for what the place has; 0 for a file, and for a directory of a row without a detail. A row of a
+        /// symlink or a special file has `isDirectory`, too: to the rules it is one, because it has no versions.
         static let typeShift: Int64 = 3
         static let types: Int64 = 7 << typeShift
         /// More facts of its transaction follow.

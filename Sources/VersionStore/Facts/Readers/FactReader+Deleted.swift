@@ -7,7 +7,7 @@ import VersionModel
 /// Something without its name.
 public struct DeletedFact: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
-        /// A directory, or a document without a name.
+        /// A directory, a symlink or a special file; or a document without a name.
         case deleted
         /// One name of several.
         case name
@@ -22,7 +22,7 @@ public struct DeletedFact: Hashable, Sendable {
     public var occupant: NameRow
     /// The place that the name was at.
     public var place: Place
-    /// What it showed last; nil for a directory, and for what has no versions.
+    /// What it showed last; nil for what has no versions.
     public var version: VersionRow?
     /// What the place had, and whether `deleted/` has it.
     public var detail: NameDetail
@@ -161,12 +161,21 @@ extension Look {
     func entry(of departure: NameRow) throws -> DeletedFact? {
         guard departure.file == nil, try mayBeEntry(departure) else { return nil }
         guard let (kind, found) = judged(departure), let place = try place(departure.place) else { return nil }
+        var detail = try FactTables.detail(of: departure.number, database) ?? NameDetail()
+        if found.occupant.isDirectory {
+            if Self.leavesNothing(detail) { return nil }
+            if detail.type == .file { detail.type = try type(of: found.occupant) }
+        }
         let until = kind == .name ? departure.number.number : .max
         return DeletedFact(
             kind: kind, departure: departure, occupant: found.occupant, place: place,
             version: found.occupant.isDirectory ? nil : version(of: found.occupant.document, until: until),
-            detail: try FactTables.detail(of: departure.number, database) ?? NameDetail())
+            detail: detail)
     }
+
+    /// Whether the removal of what has no versions has put nothing into `deleted/`: its program had made the name up.
+    /// Of a removal without a detail that is not known.
+    static func leavesNothing(_ detail: NameDetail) -> Bool { detail.type != .file && !detail.isEntry }
 
     private func mayBeEntry(_ departure: NameRow) throws -> Bool {
         try statement("SELECT 1 FROM name WHERE seq = ? AND \(Self.mayBeEntry)", .number(departure.number.number))

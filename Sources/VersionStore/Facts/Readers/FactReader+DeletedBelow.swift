@@ -138,7 +138,7 @@ extension Look {
     /// The directories that a place ever had.
     func directoriesEver(at place: PlaceNumber) throws -> [FileID] {
         try statement(
-            "SELECT DISTINCT file FROM name WHERE place = ? AND file IS NOT NULL AND flags & 2",
+            "SELECT DISTINCT file FROM name WHERE place = ? AND file IS NOT NULL AND \(FactTables.hasDirectory)",
             .integer(Int64(place.number))
         ).rows { FileID($0.number(0)) }
     }
@@ -148,7 +148,7 @@ extension Look {
         try statement(
             """
             SELECT DISTINCT file FROM place CROSS JOIN name ON name.place = place.number
-            WHERE directory = ? AND file IS NOT NULL AND flags & 2
+            WHERE directory = ? AND file IS NOT NULL AND \(FactTables.hasDirectory)
             """, .number(directory.number)
         ).rows { FileID($0.number(0)) }
     }

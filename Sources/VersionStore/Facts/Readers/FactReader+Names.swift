@@ -10,7 +10,8 @@ public struct NameThen: Hashable, Sendable {
     public var placeNumber: PlaceNumber
     /// The row by which it had its file, and its document.
     public var row: NameRow
-    /// What it showed; nil for a directory, and for what has no versions.
+    public var type: EntryType
+    /// What it showed; nil for what has no versions.
     public var version: VersionRow?
     /// Whether the file was found there later: it had been there before anything was recorded of it, or came unseen.
     public var isFoundLater: Bool
@@ -89,15 +90,30 @@ extension Look {
         if let row = try lastRow(at: spot.number, until: last) {
             guard row.file != nil else { return nil }
             return NameThen(
-                place: place, placeNumber: spot.number, row: row,
+                place: place, placeNumber: spot.number, row: row, type: try type(of: row),
                 version: row.isDirectory ? nil : version(of: row.document, until: last), isFoundLater: false)
         }
         guard let row = stored.firstRow(at: spot.number, after: RowNumber(0)), row.how == .found else { return nil }
+        if let departure = facts.departure(of: row), try isUnheard(row, until: departure) { return nil }
         // The version that was recorded with the row.
         let version = stored.version(VersionNumber(row.number.number &+ 1))
         return NameThen(
-            place: place, placeNumber: spot.number, row: row,
+            place: place, placeNumber: spot.number, row: row, type: try type(of: row),
             version: version.flatMap { $0.row == row.number && !$0.isForgotten ? $0 : nil }, isFoundLater: true)
+    }
+
+    /// What a row gives its place.
+    func type(of row: NameRow) throws -> EntryType {
+        guard row.isDirectory else { return .file }
+        return try FactTables.detail(of: row.number, database)?.type ?? .directory
+    }
+
+    /// Whether something without versions was found under a name that its program had made up and has removed.
+    func isUnheard(_ row: NameRow, until departure: NameRow) throws -> Bool {
+        guard row.isDirectory, row.how == .found, departure.how == .removed,
+            let detail = try FactTables.detail(of: departure.number, database)
+        else { return false }
+        return Self.leavesNothing(detail)
     }
 
     func countOfVersions(of document: DocumentNumber) throws -> Int {

@@ -34,6 +34,7 @@ extension FactReader {
     /// | a file comes to a free name from elsewhere | `created` |
     /// | a file goes to a name that they do not know | `deleted` |
     /// | a name is removed, shown in the deleted list or not | `deleted` |
+    /// | a directory or a symlink under a made-up name is removed by its program | none, if no fact told of it |
     /// | what a name had between its first and its last file of the transaction | none |
     /// | undelete | `undeleted` |
     /// | a version of a document that has the name | `saved`, and `conflict` for its loser |
@@ -151,7 +152,9 @@ private struct Teller {
     }
 
     private mutating func tellDeparture(_ row: NameRow) throws {
-        guard let occupant = try names.occupant(of: row.place), !names.leavers.contains(occupant.number) else { return }
+        guard let occupant = try names.occupant(of: row.place), !names.leavers.contains(occupant.number),
+            try !look.isUnheard(occupant, until: row)
+        else { return }
         try add(.deleted, row, of: occupant)
     }
 

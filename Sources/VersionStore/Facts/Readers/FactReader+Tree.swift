@@ -47,7 +47,7 @@ extension FactReader {
                     cursor.steps[cursor.steps.count - 1].last = spot.name
                     guard let name = try look.name(spot, in: step.directory, at: number) else { continue }
                     entries.append(PastTreeEntry(names: cursor.steps.compactMap(\.last), name: name))
-                    if name.row.isDirectory, let file = name.row.file, cursor.steps.count < Directories.mostAbove {
+                    if name.type == .directory, let file = name.row.file, cursor.steps.count < Directories.mostAbove {
                         cursor.steps.append(PastTreeCursor.Step(directory: file, last: nil))
                         isEntering = true
                     }
