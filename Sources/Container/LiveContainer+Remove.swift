@@ -94,7 +94,7 @@ extension LiveContainer {
             }
             let inner = SharedDescriptor(
                 try Backing.open(name.bytes, in: directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
-            guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: directory.raw) }
+            guard try Backing.isEmpty(inner.raw) else { throw Backing.refusal(ofFull: inner.raw, in: directory.raw) }
             let access = access(.forDeleting, at: name, in: parent, entry.node)
             let requester = requester(caller)
             if isNobodysWork(entry, requester) {
@@ -108,12 +108,6 @@ extension LiveContainer {
             hear(.directoryRemoved(entry.place, requester))
             report([access], by: caller)
         }
-    }
-
-    /// Why a directory that has entries may not go: that it is immutable or append-only, or the directory that it lies
-    /// in, comes first.
-    private func full(_ directory: Int32, in parent: Int32) -> Errno {
-        linux_protection(directory, "") > 0 || linux_protection(parent, "") > 0 ? .notPermitted : .directoryNotEmpty
     }
 
     typealias Entry = LeavingName
@@ -236,7 +230,9 @@ extension LiveContainer {
         case (true, true):
             let inner = SharedDescriptor(
                 try Backing.open(entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
-            guard try Backing.isEmpty(inner.raw) else { throw full(inner.raw, in: entry.directory.raw) }
+            guard try Backing.isEmpty(inner.raw) else {
+                throw Backing.refusal(ofFull: inner.raw, in: entry.directory.raw)
+            }
             try moveToDeleted(names, entry, nil, requester)
             if let node = entry.node { tree.directories.drop(node.id) }
         case (false, false):

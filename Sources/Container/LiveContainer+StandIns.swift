@@ -32,44 +32,14 @@ extension LiveContainer {
     private func keepStandIn(
         _ names: borrowing NamesHeldAlone, for entry: Entry, _ deletion: Deletion
     ) throws(Errno) -> Bool {
-        guard let name = FileName("\(ContentID.random().hex).other") else { return false }
-        let staging = SharedDescriptor(
-            try Backing.open(path: "staging", in: store.state.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
         do throws(Errno) {
             try space.retryingWhenFull(isRecord: true) { () throws(Errno) in
-                // An attempt before this one may have left a file.
-                try? Backing.unlink(name.bytes, in: staging.raw)
-                try makeStandIn(for: entry, name, in: staging)
-                try custodian.moveIn(names, name, of: staging, deletion)
+                try custodian.moveInCopy(names, of: entry.name, in: entry.directory, entry.stat, deletion)
             }
             return true
         } catch {
-            try? Backing.unlink(name.bytes, in: staging.raw)
             guard error.isFull || error == .notPermitted || error == .permissionDenied else { throw error }
             return false
         }
-    }
-
-    private func makeStandIn(for entry: Entry, _ name: FileName, in staging: SharedDescriptor) throws(Errno) {
-        let stat = entry.stat
-        if stat.entryType == .symlink {
-            let target = try Backing.readLink(entry.name.bytes, in: entry.directory.raw)
-            // That was no access.
-            try? Backing.setTimes(
-                entry.name.bytes, in: entry.directory.raw, accessed: stat.raw.accessed,
-                modified: timespec(tv_sec: 0, tv_nsec: linux_UTIME_OMIT))
-            try Backing.makeSymlink(name.bytes, in: staging.raw, target: target)
-        } else {
-            let device = dev_t(linux_makedev(stat.raw.special_major, stat.raw.special_minor))
-            try Backing.makeNode(name.bytes, in: staging.raw, mode: mode_t(stat.raw.mode), device: device)
-        }
-        if geteuid() == 0 || stat.raw.user == geteuid() {
-            try Backing.chown(name.bytes, in: staging.raw, user: stat.raw.user, group: stat.raw.group)
-        }
-        if stat.entryType != .symlink {
-            try Backing.chmod(name.bytes, in: staging.raw, mode: mode_t(stat.permissions))
-        }
-        try Backing.setTimes(
-            name.bytes, in: staging.raw, accessed: stat.raw.accessed, modified: stat.raw.modified)
     }
 }

@@ -194,6 +194,12 @@ enum Backing {
     /// Whether a directory has no entries.
     static func isEmpty(_ directory: Int32) throws(Errno) -> Bool { try list(directory).isEmpty }
 
+    /// Why a directory that has entries may not go: that it is immutable or append-only, or the directory that it lies
+    /// in, comes first.
+    static func refusal(ofFull directory: Int32, in parent: Int32) -> Errno {
+        linux_protection(directory, "") > 0 || linux_protection(parent, "") > 0 ? .notPermitted : .directoryNotEmpty
+    }
+
     /// `linkat` of a descriptor's own file.
     static func link(_ descriptor: Int32, to newName: [UInt8], in newDirectory: Int32) throws(Errno) {
         try CText.lend(newName) { new throws(Errno) in
