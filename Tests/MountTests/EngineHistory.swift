@@ -67,10 +67,33 @@ final class EngineHistory {
         return try facts.history(of: document).map(text)
     }
 
-    /// What is left of documents without a name: the contents of each, newest first. Directories that programs make up
-    /// are among the deleted ones, because no rule knows of them yet.
+    /// What is left of documents without a name: the contents of each, newest first. Of what has no versions, such as
+    /// directories, the entries of the deleted area are left.
     func deleted() throws -> [[String]] {
-        try facts.deleted().filter { !$0.occupant.isDirectory }.map { try contents(of: $0.occupant) }
+        try facts.deleted()
+            .filter { try !$0.occupant.isDirectory || catalog.detail(of: $0.departure.number)?.isEntry == true }
+            .map { try contents(of: $0.occupant) }
+    }
+
+    /// What has a name, by its path.
+    func names() throws -> [String: EntryType] {
+        let entries = try catalog.lists.tree(below: .root, limit: 10_000).elements
+        return Dictionary(uniqueKeysWithValues: entries.map { (Self.text($0.names), $0.name.type) })
+    }
+
+    /// The entries of the deleted area, by their former paths.
+    func entries() throws -> [String: EntryType] {
+        var labels: [String: EntryType] = [:]
+        for entry in try catalog.lists.deleted(limit: 10_000).elements where entry.detail.isEntry {
+            guard let id = try catalog.lists.id(ofDeletion: entry.number) else { continue }
+            let label = try store.deletedArea.label(of: id)
+            labels[Self.text(label.path.names)] = label.type
+        }
+        return labels
+    }
+
+    private static func text(_ names: [FileName]) -> String {
+        names.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: "/")
     }
 
     private func contents(of row: NameRow) throws -> [String] { try facts.history(of: row.document).map(text) }

@@ -4,6 +4,7 @@ import Glibc
 import Lineage
 import SystemPackage
 import VersionModel
+import VersionStore
 
 extension Engine {
     /// The file that a name has by the facts. The catalog is asked if memory does not know.
@@ -37,8 +38,8 @@ extension Engine {
         }
     }
 
-    /// A file of which no row tells has a document from now on, whose first version is what the file holds. A directory
-    /// has a row.
+    /// A file of which no row tells has a document from now on, whose first version is what the file holds. What has no
+    /// versions has a row.
     ///
     /// - Parameter isThere: whether the name has that file. It is asked with the names held.
     func adopt(
@@ -62,21 +63,21 @@ extension Engine {
                 guard try isThere(names), PlanLog(self.known).lastRow(at: name.place)?.number == last?.number else {
                     throw Errno(rawValue: ESTALE)
                 }
-                record(name, isDirectory: status.isDirectory, known.first, version)
+                record(name, status.entryType, known.first, version)
             }
             return
         }
     }
 
-    private func record(_ name: FileAtPlace, isDirectory: Bool, _ other: NameRow?, _ version: VersionRow?) {
+    private func record(_ name: FileAtPlace, _ type: EntryType, _ other: NameRow?, _ version: VersionRow?) {
         let first = parts.recorder.reserve(2)
         defer { parts.recorder.finish(first) }
         var row = NameRow(
             number: RowNumber(first), time: parts.clock.now(), place: name.place, file: name.file, how: .found,
             actor: nil)
-        row.isDirectory = isDirectory
+        row.isDirectory = type != .file
         // A further name of a file that is known.
-        if let other { row.document = other.document }
+        if let other, type == .file { row.document = other.document }
         var facts = [Fact.row(row)]
         if var version {
             (version.number, version.row) = (VersionNumber(first + 1), row.number)
@@ -84,7 +85,9 @@ extension Engine {
         }
         known.record(facts)
         parts.recorder.describe(facts)
-        parts.recorder.commit(facts, from: first, last: first + UInt64(facts.count) - 1)
+        var told = FactTransaction(facts)
+        if type != .file { told.describe(row.number, NameDetail(type: type)) }
+        parts.recorder.commit(told, from: first, last: first + UInt64(facts.count) - 1)
     }
 
     /// The version that a file holds; its number and row are to be given.

@@ -63,7 +63,7 @@ final class Engine: Sendable {
     func perform(
         _ event: Event, _ found: [FileAtPlace] = [], _ call: () throws(Errno) -> Void = {}
     ) throws(Errno) -> Plan {
-        var work = EventWork(event, found, self)
+        var work = EventWork([event], found, self)
         defer { work.end() }
         while true {
             try work.prepare()
@@ -80,12 +80,24 @@ final class Engine: Sendable {
         _ event: Event, _ found: [FileAtPlace] = [],
         _ call: (borrowing NamesHeldAlone, WholeContent?) throws(Errno) -> Void
     ) throws(Errno) -> Plan {
-        var work = EventWork(event, found, self)
+        try changeNames([event], found) { (names, change) throws(Errno) in try call(names, change.whole) }
+    }
+
+    /// Carries out one system call on names. It may be two events: the removal of what has a name, and the arrival of
+    /// another file there (``Planning/plan(all:in:)``).
+    ///
+    /// - Parameter call: makes the system call.
+    @discardableResult
+    func changeNames(
+        _ events: [Event], _ found: [FileAtPlace],
+        _ call: (borrowing NamesHeldAlone, inout NameChange) throws(Errno) -> Void
+    ) throws(Errno) -> Plan {
+        var work = EventWork(events, found, self)
         defer { work.end() }
         while true {
             try work.prepare()
             let plan = try names.writing { (names) throws(Errno) -> Plan? in
-                try work.finish { draft throws(Errno) in try call(names, draft.whole) }
+                try work.finish { change throws(Errno) in try call(names, &change) }
             }
             if let plan { return plan }
         }
@@ -102,12 +114,12 @@ final class Engine: Sendable {
         _ call: (borrowing NamesHeldAlone, EventDraft) throws(Errno) -> Void
     ) throws(Errno) -> Plan {
         known.begin(file)
-        var work = EventWork(event, found, self)
+        var work = EventWork([event], found, self)
         defer { work.end() }
         while true {
             try work.prepare()
             let plan = try names.writing { (names) throws(Errno) -> Plan? in
-                try work.finish { draft throws(Errno) in try call(names, draft) }
+                try work.finish { change throws(Errno) in try call(names, change.draft) }
             }
             if let plan { return plan }
         }
@@ -118,20 +130,22 @@ extension Engine {
     /// Carries out an event that makes a file under a free name.
     ///
     /// - Parameters:
+    ///   - type: what is made.
     ///   - event: the event, once the file is known.
     ///   - call: makes the file. The files below have it from then on.
     @discardableResult
     func performMaking(
-        _ event: (FileID) -> Event, _ call: (borrowing NamesHeldAlone) throws(Errno) -> FileID
+        of type: EntryType = .file, _ event: (FileID) -> Event,
+        _ call: (borrowing NamesHeldAlone) throws(Errno) -> FileID
     ) throws(Errno) -> Plan {
         let unmade = unmade.take(known)
         defer { self.unmade.giveBack(unmade) }
-        var work = EventWork(event(unmade), [], self)
+        var work = EventWork([event(unmade)], [], self)
         defer { work.end() }
         while true {
             try work.prepare()
             let plan = try names.writing { (names) throws(Errno) -> Plan? in
-                try work.finish(making: event) { () throws(Errno) in try call(names) }
+                try work.finish(making: type, event) { () throws(Errno) in try call(names) }
             }
             if let plan { return plan }
         }

@@ -6,15 +6,15 @@ import SystemPackage
 import VersionModel
 
 extension Engine {
-    /// Plans an event over what is known by now.
+    /// Plans the events of one system call over what is known by now.
     ///
     /// - Parameters:
-    ///   - found: names of the event, and the files that the request has found there.
-    ///   - asked: what earlier plans of the event have asked about; it grows.
+    ///   - found: names of the events, and the files that the request has found there.
+    ///   - asked: what earlier plans of the events have asked about; it grows.
     ///   - number: the first of the numbers for its facts.
     /// - Throws: ESTALE if one of the names has another file.
     func draft(
-        _ event: Event, _ found: [FileAtPlace], _ asked: Asked, number: UInt64
+        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known, next: number), asked.count)
         asked.begin(at: number)
@@ -29,10 +29,10 @@ extension Engine {
         let former = part
         let links = try look(at: &part, &stamps, facts)
         scene.memory = part.memory
-        let plan = Planning.plan(event, in: scene)
+        let plan = Planning.plan(all: events, in: scene)
         if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
         let outcome = outcome(plan.facts, plan.memory, former, facts)
-        let whole = whole(event, plan, part, links, facts)
+        let whole = events.lazy.compactMap { self.whole($0, plan, part, links, facts) }.first
         let refused = plan.refusal.map { refusal in
             self.outcome(refusal.facts, refusal.memory.without(whole?.content), former, facts)
         }

@@ -43,21 +43,26 @@ struct EventDraft: Sendable {
     }
 
     /// The largest number of its facts.
-    var lastNumber: UInt64 {
-        outcome.facts.reduce(0) { last, fact in
-            switch fact {
-            case .row(let row): max(last, row.number.number)
-            case .version(let version): max(last, version.number.number)
-            case .amend, .settle, .forget, .publish, .purge: last
-            }
-        }
-    }
+    var lastNumber: UInt64 { outcome.facts.lastNumber }
 
     /// The contents that are kept before the call.
     var keeping: [(content: Content, labels: [Label])] {
         plan.before.compactMap { step in
             guard case .keep(let content, let labels) = step, content != whole?.content else { return nil }
             return (content, labels)
+        }
+    }
+}
+
+extension [Fact] {
+    /// The largest number of a row or a version among them; 0 if there is none.
+    var lastNumber: UInt64 {
+        reduce(0) { last, fact in
+            switch fact {
+            case .row(let row): Swift.max(last, row.number.number)
+            case .version(let version): Swift.max(last, version.number.number)
+            case .amend, .settle, .forget, .publish, .purge: last
+            }
         }
     }
 }
@@ -76,6 +81,14 @@ extension SystemCall {
     var madeFile: FileID? {
         switch self {
         case .create(_, let file), .makeDirectory(_, let file): file
+        default: nil
+        }
+    }
+
+    /// The place that it gets.
+    var madePlace: PlaceNumber? {
+        switch self {
+        case .create(let place, _), .makeDirectory(let place, _): place
         default: nil
         }
     }

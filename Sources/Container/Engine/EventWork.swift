@@ -3,10 +3,11 @@
 import Lineage
 import SystemPackage
 import VersionModel
+import VersionStore
 
 /// Has the files and documents of one event until it ends.
 struct EventWork: ~Copyable {
-    private let event: Event
+    private let events: [Event]
     private let found: [FileAtPlace]
     private let engine: Engine
     private let asked: Asked
@@ -17,11 +18,9 @@ struct EventWork: ~Copyable {
     private var made: [FileID: VersionRow?] = [:]
     private var attempts = 0
 
-    init(_ event: Event, _ found: [FileAtPlace], _ engine: Engine) {
-        (self.event, self.found, self.engine) = (event, found, engine)
-        var files = found.map(\.file)
-        if let file = event.handle.flatMap(engine.scene.file) { files.append(file) }
-        asked = Asked(files)
+    init(_ events: [Event], _ found: [FileAtPlace], _ engine: Engine) {
+        (self.events, self.found, self.engine) = (events, found, engine)
+        asked = Asked(found.map(\.file) + events.compactMap { $0.handle.flatMap(engine.scene.file) })
     }
 
     /// Gives the files and documents back.
@@ -39,7 +38,7 @@ struct EventWork: ~Copyable {
         guard attempts <= Engine.mostAttempts else { throw .ioError }
         while true {
             let draft: EventDraft
-            switch try engine.draft(event, found, asked, number: engine.known.lastNumber + 1) {
+            switch try engine.draft(events, found, asked, number: engine.known.lastNumber + 1) {
             case .ready(let made): draft = made
             case .missing(let missing):
                 try engine.load(missing)
@@ -90,12 +89,12 @@ struct EventWork: ~Copyable {
 
     /// Plans the event with numbers of its own, makes the call, and records what it means.
     /// - Returns: nil if something is missing still.
-    mutating func finish(_ call: (EventDraft) throws(Errno) -> Void) throws(Errno) -> Plan? {
+    mutating func finish(_ call: (inout NameChange) throws(Errno) -> Void) throws(Errno) -> Plan? {
         var count: UInt64 = 64
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            guard case .ready(let draft) = try engine.draft(event, found, asked, number: first),
+            guard case .ready(let draft) = try engine.draft(events, found, asked, number: first),
                 draft.subjects.isSubset(of: held)
             else { return nil }
             if draft.lastNumber >= first + count {
@@ -106,7 +105,7 @@ struct EventWork: ~Copyable {
                 guard attempts > Engine.patience else { return nil }
                 try doSteps(of: draft)
             }
-            try carryOut(draft, from: first, call)
+            try carryOut(draft, found, from: first, call)
             return draft.plan
         }
     }
@@ -114,9 +113,9 @@ struct EventWork: ~Copyable {
     /// Makes the file of an event, and does the rest with what the file turns out to be.
     /// - Returns: nil if something is missing still. The file is not made then.
     mutating func finish(
-        making event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
+        making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
-        guard case .ready(let draft) = try engine.draft(self.event, found, asked, number: engine.known.lastNumber + 1),
+        guard case .ready(let draft) = try engine.draft(events, found, asked, number: engine.known.lastNumber + 1),
             draft.subjects.isSubset(of: held)
         else { return nil }
         if isUnprepared(draft) {
@@ -129,9 +128,10 @@ struct EventWork: ~Copyable {
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            switch try engine.draft(event(file), found, asked, number: first) {
+            switch try engine.draft([event(file)], found, asked, number: first) {
             case .ready(let draft) where draft.lastNumber < first + count:
-                try carryOut(draft, from: first) { _ in }
+                let made = draft.plan.point?.madePlace.map { FileAtPlace(place: $0, file: file, type: type) }
+                try carryOut(draft, found + [made].compactMap(\.self), from: first) { _ in }
                 return draft.plan
             case .ready(let draft): count = draft.lastNumber - first + 64
             case .missing(let missing): try engine.load(missing)
@@ -140,25 +140,37 @@ struct EventWork: ~Copyable {
         }
     }
 
+    /// - Parameter found: with what the call makes.
     private func carryOut(
-        _ draft: EventDraft, from first: UInt64, _ call: (EventDraft) throws(Errno) -> Void
+        _ draft: EventDraft, _ found: [FileAtPlace], from first: UInt64,
+        _ call: (inout NameChange) throws(Errno) -> Void
     ) throws(Errno) {
-        do throws(Errno) { try call(draft) } catch {
+        var change = NameChange(draft)
+        do throws(Errno) { try call(&change) } catch {
             if let refused = draft.refused {
-                record(refused, draft, from: first)
+                record(refused, draft, from: first, change.details(of: refused.told, found))
                 forget(draft.plan.refusal?.after ?? [])
             }
             throw error
         }
-        record(draft.outcome, draft, from: first)
+        // Of a further name of a file more than this event is known.
+        if let file = draft.plan.point?.madeFile, !self.found.contains(where: { $0.file == file }) {
+            engine.known.begin(file)
+        }
+        record(draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found))
         forget(draft.plan.after)
     }
 
-    private func record(_ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64) {
-        if let file = draft.plan.point?.madeFile { engine.known.begin(file) }
+    private func record(
+        _ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64, _ details: [RowNumber: NameDetail]
+    ) {
         engine.known.record(outcome.facts)
         engine.parts.recorder.describe(outcome.facts)
-        if !outcome.told.isEmpty { engine.parts.recorder.commit(outcome.told, from: first, last: draft.lastNumber) }
+        if !outcome.told.isEmpty {
+            var told = FactTransaction(outcome.told)
+            for (row, detail) in details { told.describe(row, detail) }
+            engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
+        }
         engine.scene.apply(outcome.change, draft.stamps)
     }
 

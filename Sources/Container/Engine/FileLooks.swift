@@ -27,11 +27,11 @@ struct FileLooks: Sendable {
     ///   - isInDoubt: whether writes that come unseen may have changed more than the end of the file.
     ///   - isWritten: whether a program may have written to it since. Else equal bytes under another time mean that the
     ///     time was set.
-    /// - Returns: nil if there is no such file any more.
+    /// - Returns: nil if there is no such file any more, or if it is none that has versions.
     func look(
         at former: LiveFile, _ stamp: Stamp?, held: Fingerprint?, isInDoubt: Bool, isWritten: Bool
     ) throws(Errno) -> Look? {
-        guard let status = try files.status(of: former.id) else { return nil }
+        guard let status = try files.status(of: former.id), status.isRegular else { return nil }
         let now = Stamp(status)
         if now == stamp { return Look(file: former, stamp: now, links: status.links) }
         var file = former

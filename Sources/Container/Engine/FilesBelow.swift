@@ -3,11 +3,13 @@
 import Lineage
 import SystemPackage
 import VersionModel
+import VersionStore
 
 /// A name of the live tree, and the file that has it.
 struct FileAtPlace: Hashable, Sendable {
     var place: PlaceNumber
     var file: FileID
+    var type = EntryType.file
 }
 
 /// The files below, found by their identities, with or without a name.
@@ -46,8 +48,8 @@ protocol FactRecorder: Sendable {
     func describe(_ facts: [Fact])
     /// Records a transaction.
     /// - Parameters:
-    ///   - told: the facts that others may see; the rest stays in memory.
+    ///   - told: the facts that others may see, with their details; the rest stays in memory.
     ///   - first: the first of the numbers that were set aside for it. Facts with smaller ones are published late.
     ///   - last: the last of those numbers that a fact has, also one that stays in memory.
-    func commit(_ told: [Fact], from first: UInt64, last: UInt64)
+    func commit(_ told: FactTransaction, from first: UInt64, last: UInt64)
 }

@@ -9,7 +9,7 @@ import VersionStore
 
 /// Objects by the names of Lineage's contents.
 final class KeptObjects: KeptContents {
-    private let custodian: Custodian
+    let custodian: Custodian
     private let facts: FactStore
     private let files: FilesInReach
 

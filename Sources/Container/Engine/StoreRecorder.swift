@@ -40,9 +40,9 @@ final class StoreRecorder: FactRecorder {
         return VersionDetail(attributes: found.rights, changed: found.changed)
     }
 
-    func commit(_ told: [Fact], from first: UInt64, last: UInt64) {
-        var transaction = FactTransaction(told)
-        for fact in told {
+    func commit(_ told: FactTransaction, from first: UInt64, last: UInt64) {
+        var transaction = told
+        for fact in told.facts {
             switch fact {
             case .version(let version), .amend(let version):
                 let known = details.withLock { $0.removeValue(forKey: version.number) }

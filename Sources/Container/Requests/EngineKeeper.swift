@@ -40,7 +40,7 @@ final class EngineKeeper: ContentKeeper {
 
     private func record(attributesOf node: Node, by caller: Caller) throws(Errno) {
         guard !node.isForeign, let name = recorded.tree.nodes.location(node).name,
-            let entry = try recorded.entry(name.name, in: name.parent), entry.node === node, recorded.isRecorded(entry)
+            let entry = try recorded.entry(name.name, in: name.parent), entry.node === node, !entry.isForeign
         else { return }
         let program = try recorded.program(caller)
         let found = try recorded.adopt(entry)

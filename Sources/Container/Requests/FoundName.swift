@@ -12,4 +12,6 @@ struct FoundName {
     var node: Node?
     /// Whether it belongs to another file system or to a container within this one.
     var isForeign: Bool
+
+    var place: Place { Place(directory: parent.file, name: name) }
 }

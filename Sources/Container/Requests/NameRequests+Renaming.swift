@@ -36,14 +36,6 @@ extension NameRequests {
         }
     }
 
-    /// | | what it is to the rules |
-    /// |---|---|
-    /// | two names of one file | nothing |
-    /// | an exchange of two that facts tell of | an exchange |
-    /// | an exchange with a symlink or a special file | a rename of the other |
-    /// | of a document or a directory | a rename |
-    /// | of a symlink or a special file over a document | a removal of that |
-    /// | any other | nothing |
     private func rename(_ move: Move, by program: RecordedTree.Program) throws(Errno) {
         let (source, target) = (move.source, move.target)
         if source.isForeign || move.newParent.isForeign || target?.isForeign ?? false {
@@ -56,61 +48,94 @@ extension NameRequests {
             return try carryOutPlainly(move)
         }
         if target?.stat.key == source.stat.key { return try carryOutPlainly(move) }
-        let (movesDocument, replacesDocument) = (
-            recorded.isRecorded(source), target.map { recorded.isRecorded($0) } ?? false
-        )
-        if !movesDocument, !replacesDocument { return try carryOutPlainly(move) }
+        if let target, !move.isExchange { try requireReplaceable(target, by: source, move.flags) }
 
         try recorded.adoptDirectory(move.newParent)
-        var found: [FileAtPlace] = []
+        var found = [try recorded.adopt(source)]
         defer { for one in found { recorded.files.letGo(one.file) } }
-        if movesDocument { found.append(try recorded.adopt(source)) }
-        if replacesDocument, let target { found.append(try recorded.adopt(target)) }
-        let from = try recorded.place(source.name, in: source.parent)
-        let to = try recorded.place(move.newName, in: move.newParent)
-        let event: Event =
-            switch (movesDocument, replacesDocument, move.isExchange) {
-            case (true, true, true): .exchange(program.number, from, to)
-            case (false, true, true): .rename(program.number, from: to, to: from, isMadeUp: isMadeUp(source, program))
-            case (false, true, false): .unlink(program.number, to)
-            default:
-                .rename(
-                    program.number, from: from, to: to,
-                    isMadeUp: recorded.isMadeUp(move.newName, in: move.newParent, by: program.requester))
-            }
-        try recorded.engine.performOnNames(event, found) { (names, whole) throws(Errno) in
-            try carryOut(names, move, whole)
+        if let target { found.append(try recorded.adopt(target)) }
+        let place = try recorded.place(move.newName, in: move.newParent)
+        let events = events(of: move, from: found[0].place, to: place, by: program)
+        try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
+            try carryOut(names, move, place, &change, program)
+        }
+        let requester = program.requester
+        let moves = [(move.source.name, move.newName), (move.newName, move.source.name)]
+        for (one, (old, new)) in zip(found, moves.prefix(move.isExchange ? 2 : 1))
+        where one.type == .directory && requester.makesUp(old) && !requester.makesUp(new) {
+            // What is left unpublished by a failure is found after the next start.
+            try? recorded.publish(in: one.file, by: requester)
         }
     }
 
-    private func isMadeUp(_ entry: FoundName, _ program: RecordedTree.Program) -> Bool {
-        recorded.isMadeUp(entry.name, in: entry.parent, by: program.requester)
+    private func requireReplaceable(_ target: FoundName, by source: FoundName, _ flags: UInt32) throws(Errno) {
+        if flags & linux_RENAME_NOREPLACE != 0 { throw .fileExists }
+        switch (source.stat.isDirectory, target.stat.isDirectory) {
+        case (true, false): throw .notDirectory
+        case (false, true): throw .isDirectory
+        default: break
+        }
     }
 
+    /// | the call | what it is to the rules |
+    /// |---|---|
+    /// | an exchange | an exchange |
+    /// | of what has no versions over a document | the removal of that, and a rename to a free name |
+    /// | of a document over what has no versions | the same |
+    /// | any other | a rename |
+    private func events(
+        of move: Move, from: PlaceNumber, to: PlaceNumber, by program: RecordedTree.Program
+    ) -> [Event] {
+        if move.isExchange { return [.exchange(program.number, from, to)] }
+        let isMadeUp = recorded.isMadeUp(move.newName, in: move.newParent, by: program.requester)
+        let rename = Event.rename(program.number, from: from, to: to, isMadeUp: isMadeUp)
+        switch (move.source.stat.isRegular, move.target?.stat.isRegular) {
+        case (false, true?): return [.unlink(program.number, to), rename]
+        case (true, false?): return [.removeDirectory(program.number, to), rename]
+        default: return [rename]
+        }
+    }
+
+    /// A rename of which no fact tells.
     private func carryOutPlainly(_ move: Move) throws(Errno) {
-        try tree.names.writing { (names) throws(Errno) in try carryOut(names, move, nil) }
+        try tree.names.writing { (names) throws(Errno) in
+            try carryOut(names, move) { target throws(Errno) in try leaving(target, nil) }
+        }
     }
 
     private func carryOut(
-        _ names: borrowing NamesHeldAlone, _ move: Move, _ whole: WholeContent?
+        _ names: borrowing NamesHeldAlone, _ move: Move, _ place: PlaceNumber, _ change: inout NameChange,
+        _ program: RecordedTree.Program
     ) throws(Errno) {
+        let left = try carryOut(names, move) { target throws(Errno) in
+            try leaving(names, target, place, &change, program)
+        }
+        if let left, left.entry == nil, let removal = change.removal(at: place) {
+            entries.note(removal, by: program.requester)
+        }
+    }
+
+    /// - Parameter displace: says what becomes of the file that the move takes the name of.
+    /// - Returns: that.
+    @discardableResult
+    private func carryOut(
+        _ names: borrowing NamesHeldAlone, _ move: Move, displace: (FoundName) throws(Errno) -> Leaving
+    ) throws(Errno) -> Leaving? {
         let source = try same(move.source)
         let target = try move.target.map { found throws(Errno) in try same(found) }
         let directory = try tree.descriptor(of: move.newParent)
         let isReplaced = !move.isExchange && target.map { $0.stat.key != source.stat.key } ?? false
         var leaving: Leaving?
-        if isReplaced, let target, move.flags & linux_RENAME_NOREPLACE == 0 {
-            leaving = try self.leaving(target, whole)
-        }
+        if isReplaced, let target, move.flags & linux_RENAME_NOREPLACE == 0 { leaving = try displace(target) }
         do throws(Errno) {
             try Backing.rename(
                 source.name.bytes, in: source.directory.raw, to: move.newName.bytes, in: directory.raw,
                 flags: move.flags)
         } catch {
-            if let whole, leaving != nil { kept.drop(whole.content) }
+            if let target, let leaving { takeBack(names, target, leaving) }
             throw error
         }
-        if !move.isExchange, target?.stat.key == source.stat.key { return }
+        if !move.isExchange, target?.stat.key == source.stat.key { return nil }
         if let target, let leaving { leave(names, target, leaving) }
         let new = Node.Name(parent: move.newParent, name: move.newName)
         if let node = source.node { tree.nodes.moveName(names, source.name, in: source.parent, of: node, to: new) }
@@ -118,5 +143,6 @@ extension NameRequests {
             let old = Node.Name(parent: source.parent, name: source.name)
             tree.nodes.moveName(names, move.newName, in: move.newParent, of: node, to: old)
         }
+        return leaving
     }
 }

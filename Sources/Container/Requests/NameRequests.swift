@@ -11,58 +11,64 @@ import VersionStore
 final class NameRequests: Sendable {
     let recorded: RecordedTree
     let kept: KeptObjects
+    let entries: DeletedEntries
 
     var tree: LiveTree { recorded.tree }
 
-    init(_ recorded: RecordedTree, kept: KeptObjects) { (self.recorded, self.kept) = (recorded, kept) }
+    init(_ recorded: RecordedTree, kept: KeptObjects) {
+        (self.recorded, self.kept) = (recorded, kept)
+        entries = DeletedEntries(recorded, kept.custodian)
+    }
 
     // MARK: Making
 
-    func makeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8], mode: mode_t) throws(Errno) -> Found {
+    func makeDirectory(_ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t) throws(Errno) -> Found {
+        try make(.directory, caller, parent, name, mode: mode) { directory, name throws(Errno) in
+            try Backing.makeDirectory(name, in: directory, mode: mode & 0o7777)
+        }
+    }
+
+    func makeSymlink(_ caller: Caller, parent: UInt64, name: [UInt8], target: [UInt8]) throws(Errno) -> Found {
+        try make(.symlink, caller, parent, name, mode: nil) { directory, name throws(Errno) in
+            try Backing.makeSymlink(name, in: directory, target: target)
+        }
+    }
+
+    /// A regular file that mknod(2) makes is a document once something is done with it.
+    func makeNode(
+        _ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t, device: dev_t
+    ) throws(Errno) -> Found {
+        try make(EntryType(mode), caller, parent, name, mode: mode) { directory, name throws(Errno) in
+            try Backing.makeNode(name, in: directory, mode: mode, device: device)
+        }
+    }
+
+    /// What a program makes under a name that it makes up for itself has no row until a fact needs one.
+    private func make(
+        _ type: EntryType, _ caller: Caller, _ parent: UInt64, _ bytes: [UInt8], mode: mode_t?,
+        _ body: (Int32, [UInt8]) throws(Errno) -> Void
+    ) throws(Errno) -> Found {
         let (program, parent) = (try recorded.program(caller), try tree.node(parent))
         let name = try tree.name(bytes, in: parent, forChange: true)
-        let making = { (_: borrowing NamesHeldAlone) throws(Errno) -> Found in
-            try self.make(caller, parent, name, mode: mode) { directory throws(Errno) in
-                try Backing.makeDirectory(name.bytes, in: directory, mode: mode & 0o7777)
+        func making(_ names: borrowing NamesHeldAlone) throws(Errno) -> Found {
+            try make(caller, parent, name, mode: mode) { directory throws(Errno) in
+                try body(directory, name.bytes)
             }
         }
-        guard !parent.isForeign else { return try tree.names.writing(making) }
+        guard type != .file, !parent.isForeign, !program.requester.makesUp(name) else {
+            return try tree.names.writing(making)
+        }
         try recorded.adoptDirectory(parent)
         let place = try recorded.place(name, in: parent)
         var made: Found?
-        try recorded.engine.performMaking({ .makeDirectory(program.number, place, $0) }) { (names) throws(Errno) in
+        try recorded.engine.performMaking(of: type, { .makeDirectory(program.number, place, $0) }) {
+            (names) throws(Errno) in
             let found = try making(names)
             made = found
             return try tree.node(found.node).file
         }
         guard let made else { throw .ioError }
         return made
-    }
-
-    func makeSymlink(_ caller: Caller, parent: UInt64, name: [UInt8], target: [UInt8]) throws(Errno) -> Found {
-        try makePlainly(caller, parent, name, mode: nil) { directory, name throws(Errno) in
-            try Backing.makeSymlink(name, in: directory, target: target)
-        }
-    }
-
-    func makeNode(
-        _ caller: Caller, parent: UInt64, name: [UInt8], mode: mode_t, device: dev_t
-    ) throws(Errno) -> Found {
-        try makePlainly(caller, parent, name, mode: mode) { directory, name throws(Errno) in
-            try Backing.makeNode(name, in: directory, mode: mode, device: device)
-        }
-    }
-
-    /// A name of which no fact tells.
-    private func makePlainly(
-        _ caller: Caller, _ parent: UInt64, _ bytes: [UInt8], mode: mode_t?,
-        _ body: (Int32, [UInt8]) throws(Errno) -> Void
-    ) throws(Errno) -> Found {
-        let parent = try tree.node(parent)
-        let name = try tree.name(bytes, in: parent, forChange: true)
-        return try tree.names.writing { (_) throws(Errno) in
-            try make(caller, parent, name, mode: mode) { directory throws(Errno) in try body(directory, name.bytes) }
-        }
     }
 
     private func make(
@@ -84,7 +90,7 @@ final class NameRequests: Sendable {
         return try recorded.repeating { () throws(Errno) in
             let former = tree.nodes.location(source).name
             if let former { try tree.requireSameContainer(former.parent, parent) }
-            guard source.isRegular, !source.isForeign, !parent.isForeign else {
+            guard !source.isForeign, !parent.isForeign, former != nil || source.isRegular else {
                 return try tree.names.writing { (names) throws(Errno) in try link(names, source, name, in: parent) }
             }
             try recorded.adoptDirectory(parent)
@@ -95,9 +101,13 @@ final class NameRequests: Sendable {
             }
             let from = try recorded.adopt(entry)
             defer { recorded.files.letGo(from.file) }
+            // Of what has no versions each name is for itself.
+            let event: Event = source.isRegular
+                ? .link(program.number, from: from.place, to: place)
+                : .makeDirectory(program.number, place, from.file)
             var made: Found?
-            try recorded.engine.performOnNames(.link(program.number, from: from.place, to: place), [from]) {
-                (names, _) throws(Errno) in made = try link(names, source, name, in: parent)
+            try recorded.engine.performOnNames(event, [from]) { (names, _) throws(Errno) in
+                made = try link(names, source, name, in: parent)
             }
             guard let made else { throw .ioError }
             return made
@@ -144,38 +154,44 @@ final class NameRequests: Sendable {
     // MARK: Removing
 
     func unlink(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
-        let (program, parent) = (try recorded.program(caller), try tree.node(parent))
-        let name = try tree.name(bytes, in: parent, forChange: true, takesAway: true)
-        try recorded.repeating { () throws(Errno) in
-            guard let found = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
+        try remove(caller, parent, bytes) { found throws(Errno) in
             guard !found.stat.isDirectory else { throw .isDirectory }
-            guard recorded.isRecorded(found) else {
-                return try tree.names.writing { (names) throws(Errno) in try remove(names, same(found), nil) }
-            }
-            let at = try recorded.adopt(found)
-            defer { recorded.files.letGo(at.file) }
-            try recorded.engine.performOnNames(.unlink(program.number, at.place), [at]) {
-                (names, whole) throws(Errno) in try remove(names, same(found), whole)
-            }
         }
     }
 
     func removeDirectory(_ caller: Caller, parent: UInt64, name bytes: [UInt8]) throws(Errno) {
+        try remove(caller, parent, bytes) { found throws(Errno) in
+            guard found.stat.isDirectory else { throw .notDirectory }
+            if self.tree.isNested(found.name, found.stat, in: found.directory) { throw .resourceBusy }
+        }
+    }
+
+    private func remove(
+        _ caller: Caller, _ parent: UInt64, _ bytes: [UInt8], _ check: (FoundName) throws(Errno) -> Void
+    ) throws(Errno) {
         let (program, parent) = (try recorded.program(caller), try tree.node(parent))
         let name = try tree.name(bytes, in: parent, forChange: true, takesAway: true)
         try recorded.repeating { () throws(Errno) in
             guard let found = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
-            guard found.stat.isDirectory else { throw .notDirectory }
-            if tree.isNested(name, found.stat, in: found.directory) { throw .resourceBusy }
-            guard recorded.isRecorded(found) else {
-                return try tree.names.writing { (names) throws(Errno) in try remove(names, same(found), nil) }
+            try check(found)
+            guard try isRecorded(found, program) else {
+                return try tree.names.writing { (names) throws(Errno) in try remove(names, same(found)) }
             }
             let at = try recorded.adopt(found)
             defer { recorded.files.letGo(at.file) }
-            try recorded.engine.performOnNames(.removeDirectory(program.number, at.place), [at]) {
-                (names, _) throws(Errno) in try remove(names, same(found), nil)
+            let event: Event = found.stat.isRegular
+                ? .unlink(program.number, at.place) : .removeDirectory(program.number, at.place)
+            try recorded.engine.changeNames([event], [at]) { (names, change) throws(Errno) in
+                try remove(names, same(found), at.place, &change, program)
             }
         }
+    }
+
+    /// Whether facts tell of a removal. What a program has made up for itself, and has no versions, goes as it came.
+    private func isRecorded(_ found: FoundName, _ program: RecordedTree.Program) throws(Errno) -> Bool {
+        if found.isForeign { return false }
+        if found.stat.isRegular || !program.requester.makesUp(found.name) { return true }
+        return try recorded.isKnown(found)
     }
 
     /// The name again, now that the names are held.
@@ -187,52 +203,32 @@ final class NameRequests: Sendable {
         return now
     }
 
-    private func remove(
-        _ names: borrowing NamesHeldAlone, _ found: FoundName, _ whole: WholeContent?
-    ) throws(Errno) {
-        let leaving = try leaving(found, whole)
-        do throws(Errno) {
-            let flags = found.stat.isDirectory ? AT_REMOVEDIR : 0
-            try Backing.unlink(found.name.bytes, in: found.directory.raw, flags: flags)
-        } catch {
-            if let whole { kept.drop(whole.content) }
-            throw error
-        }
+    /// Removes a name of which no fact tells.
+    private func remove(_ names: borrowing NamesHeldAlone, _ found: FoundName) throws(Errno) {
+        let leaving = try leaving(found, nil)
+        try unlink(found)
         leave(names, found, leaving)
     }
 
-    // MARK: Files that lose their names
-
-    /// What becomes of a file that is about to lose a name.
-    struct Leaving {
-        /// Its content is an object by itself.
-        var whole: WholeContent?
-        /// For programs that have it open.
-        var held: SharedDescriptor?
-    }
-
-    /// Keeps a file in reach of the kernel, and among the contents if a plan says so.
-    func leaving(_ found: FoundName, _ whole: WholeContent?) throws(Errno) -> Leaving {
-        var held: SharedDescriptor?
-        // An object that no program has open needs no descriptor.
-        if let node = found.node, whole == nil || node.openings.state.withLock({ $0.count > 0 }) {
-            if let writer = node.writers.first {
-                held = writer.descriptor
-            } else {
-                held = try Backing.hold(found.name.bytes, in: found.directory.raw, found.stat.key)
+    private func remove(
+        _ names: borrowing NamesHeldAlone, _ found: FoundName, _ place: PlaceNumber, _ change: inout NameChange,
+        _ program: RecordedTree.Program
+    ) throws(Errno) {
+        let leaving = try leaving(names, found, place, &change, program)
+        if leaving.entry?.isMoved != true {
+            do throws(Errno) { try unlink(found) } catch {
+                takeBack(names, found, leaving)
+                throw error
             }
         }
-        if let whole { try kept.keep(whole, linking: found.name, in: found.directory, found.stat) }
-        return Leaving(whole: whole, held: held)
+        leave(names, found, leaving)
+        if leaving.entry == nil, let removal = change.removal(at: place) {
+            entries.note(removal, by: program.requester)
+        }
     }
 
-    /// Takes the name away from the kernel's node.
-    func leave(_ names: borrowing NamesHeldAlone, _ found: FoundName, _ leaving: Leaving) {
-        guard let node = found.node else { return }
-        if let held = leaving.held, tree.nodes.isLastName(of: node) { tree.nodes.hold(node, held) }
-        tree.nodes.removeName(
-            names, found.name, in: found.parent, of: node,
-            now: leaving.whole.map { .kept(ContentID($0.content)) } ?? .gone)
-        if found.stat.isDirectory { tree.directories.drop(node.id) }
+    private func unlink(_ found: FoundName) throws(Errno) {
+        let flags = found.stat.isDirectory ? AT_REMOVEDIR : 0
+        try Backing.unlink(found.name.bytes, in: found.directory.raw, flags: flags)
     }
 }

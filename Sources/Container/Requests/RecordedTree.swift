@@ -75,16 +75,17 @@ final class RecordedTree: Sendable {
             isForeign: isForeign)
     }
 
-    /// Whether facts tell of what has a name: a document or a directory of the container.
-    func isRecorded(_ entry: FoundName) -> Bool {
-        !entry.isForeign && (entry.stat.isRegular || entry.stat.isDirectory)
+    /// Whether facts tell of what has a name already.
+    func isKnown(_ entry: FoundName) throws(Errno) -> Bool {
+        try engine.occupant(of: try place(entry.name, in: entry.parent)) == tree.fileID(entry.stat)
     }
 
     /// Has what a name stands for in reach, with facts that tell of it. The caller lets it go
     /// (``FilesInReach/letGo(_:)``).
     func adopt(_ entry: FoundName) throws(Errno) -> FileAtPlace {
         try adoptDirectory(entry.parent)
-        let found = FileAtPlace(place: try place(entry.name, in: entry.parent), file: tree.fileID(entry.stat))
+        let found = FileAtPlace(
+            place: try place(entry.name, in: entry.parent), file: tree.fileID(entry.stat), type: entry.stat.entryType)
         files.hold(found.file, try hold(entry))
         do throws(Errno) {
             try adopt(found, entry.name, in: entry.parent)
@@ -129,6 +130,16 @@ final class RecordedTree: Sendable {
                 try adopt(found, name.name, in: name.parent)
             }
             node.recordedIn.store(layout, ordering: .relaxed)
+        }
+    }
+
+    /// A directory that a program has made up has a real name now: so has what the program has made in it.
+    func publish(in directory: FileID, by requester: Requester) throws(Errno) {
+        for row in engine.known.unpublishedNames {
+            let place: Place?
+            do throws(StoreError) { place = try facts.place(row.place) } catch { throw .ioError }
+            guard let place, place.directory == directory, !requester.makesUp(place.name) else { continue }
+            try engine.publish(row)
         }
     }
 

@@ -51,8 +51,7 @@ final class ReturnRequests: Sendable {
     func restore(_ version: VersionNumber, at name: Node.Name, by requester: Requester) throws(Errno) {
         let program = try recorded.program(requester)
         try recorded.repeating { () throws(Errno) in
-            guard let found = try recorded.entry(name.name, in: name.parent), recorded.isRecorded(found),
-                found.stat.isRegular
+            guard let found = try recorded.entry(name.name, in: name.parent), !found.isForeign, found.stat.isRegular
             else { throw .noSuchFileOrDirectory }
             let at = try recorded.adopt(found)
             defer { recorded.files.letGo(at.file) }

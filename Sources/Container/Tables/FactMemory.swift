@@ -53,6 +53,11 @@ final class FactMemory: Sendable {
         known.withLock { question($0) }
     }
 
+    /// The names that are not published.
+    var unpublishedNames: [NameRow] {
+        known.withLock { known in known.unpublished.sorted().compactMap { known.rows[$0] } }
+    }
+
     /// The largest number that a fact has.
     var lastNumber: UInt64 { known.withLock { $0.lastNumber } }
 

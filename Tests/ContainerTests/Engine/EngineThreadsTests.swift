@@ -10,6 +10,7 @@ import Synchronization
 import SystemPackage
 import Testing
 import VersionModel
+import VersionStore
 
 @testable import Container
 
@@ -249,5 +250,7 @@ extension Crowd: FactRecorder {
 
     func describe(_ facts: [Fact]) {}
 
-    func commit(_ told: [Fact], from first: UInt64, last: UInt64) { state.withLock { $0.told += told } }
+    func commit(_ told: FactTransaction, from first: UInt64, last: UInt64) {
+        state.withLock { $0.told += told.facts }
+    }
 }

@@ -8,6 +8,7 @@ import LineageWorlds
 import Synchronization
 import SystemPackage
 import VersionModel
+import VersionStore
 
 @testable import Container
 
@@ -382,7 +383,9 @@ extension RealWorld: FactRecorder {
 
     func describe(_ facts: [Fact]) {}
 
-    func commit(_ told: [Fact], from first: UInt64, last: UInt64) { state.withLock { $0.told += told } }
+    func commit(_ told: FactTransaction, from first: UInt64, last: UInt64) {
+        state.withLock { $0.told += told.facts }
+    }
 }
 
 extension RealWorld: WallClock {

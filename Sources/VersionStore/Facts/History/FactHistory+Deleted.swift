@@ -57,11 +57,9 @@ extension FactHistory {
         let departure = entry.departure
         let author = try author(departure.actor)
         let directory = try lists.path(of: entry.place.directory, at: departure.number.number)
-        let type: EntryType =
-            entry.occupant.isDirectory ? .directory : entry.kind == .name ? .link : entry.detail.type
         return Deletion(
-            id: id, place: entry.place, path: (directory.path ?? .root).appending(entry.place.name), type: type,
-            file: entry.occupant.file ?? FileID(0),
+            id: id, place: entry.place, path: (directory.path ?? .root).appending(entry.place.name),
+            type: entry.kind == .name ? .link : entry.detail.type, file: entry.occupant.file ?? FileID(0),
             item: entry.occupant.isDirectory ? nil : try lists.id(of: entry.occupant.document),
             size: entry.version?.fingerprint.size ?? 0, deleted: departure.time,
             author: author ?? users.owner(attributes.owner), group: group,

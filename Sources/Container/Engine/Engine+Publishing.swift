@@ -1,0 +1,31 @@
+// Names that are published although no event is about them.
+
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension Engine {
+    /// Everyone sees the document of a name from now on. Its program has made it in a directory that it had made up,
+    /// and has given that a real name.
+    func publish(_ name: NameRow) throws(Errno) {
+        var held: Set<Subject> = [.document(name.document)]
+        if let file = name.file { held.insert(.file(file)) }
+        subjects.take(held)
+        defer { subjects.giveBack(held) }
+        while true {
+            let log = PlanLog(known)
+            let rows = log.unpublishedRows(of: name.document).map { Fact.publish($0.number) }
+            if rows.isEmpty { return }
+            let told = Facts(over: log).feed(of: rows)
+            guard log.missing.isEmpty else {
+                try load(log.missing)
+                continue
+            }
+            let first = parts.recorder.reserve(1)
+            defer { parts.recorder.finish(first) }
+            known.record(rows)
+            return parts.recorder.commit(FactTransaction(told), from: first, last: 0)
+        }
+    }
+}
