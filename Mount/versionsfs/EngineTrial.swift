@@ -16,6 +16,8 @@ struct EngineTrial {
         #if CHECKS_LOCKS
             guard getenv("VERSIONSFS_ENGINE").map({ String(cString: $0) }) == "1" else { return nil }
             do {
+                // The catalog before knows nothing of this mount's saves, and would take them back after a crash.
+                if !opened.container.options.isReadOnly { try opened.store.leaveToFacts() }
                 let facts = try FactStore(in: opened.store.state, options: .init(logger: logger))
                 container = try EngineContainer(
                     root: opened.root, store: opened.store, facts: facts, options: opened.container.options)

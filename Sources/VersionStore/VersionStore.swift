@@ -109,6 +109,17 @@ public final class VersionStore: Sendable {
     /// Marks, by a lock on `staging`, that this process only writes its last changes, for other processes.
     public func noteEnding() { _ = linux_flock(directory.staging.rawValue, LOCK_SH | LOCK_NB) }
 
+    /// Says that the container's facts are in another catalog from now on: after a crash this one, which lacks them,
+    /// must put nothing in order.
+    public func leaveToFacts() throws(StoreError) {
+        queue.flush()
+        noteClosing()
+        do {
+            try catalog.setMeta(StoreOpening.unsettledKey, [0])
+            try catalog.setMeta(StoreOpening.cleanKey, [1])
+        } catch { throw CatalogConnection.storeError(error) }
+    }
+
     /// Writes everything, marks an orderly end, and unlocks. No call may follow; a second call has no effect.
     public func close() {
         let isFirst = isClosed.withLock { closed in
