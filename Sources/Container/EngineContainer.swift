@@ -46,10 +46,11 @@ public final class EngineContainer: ContainerRequests {
         let kept = KeptObjects(
             Custodian(store: store, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach)
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
+        let marks = try Self.settled(tree, store, facts, kept, options)
         let engine = Engine(
             Engine.Parts(
                 files: inReach, kept: kept, recorder: StoreRecorder(facts, files: inReach), clock: options.clock,
-                kin: { programs.kin(of: $0) }),
+                marks: marks, kin: { programs.kin(of: $0) }),
             names: tree.names)
         recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
@@ -93,6 +94,9 @@ public final class EngineContainer: ContainerRequests {
         for file in serving.files.all where file.isWriter { files.release(node: file.node.id, handle: file.id) }
         facts.close()
     }
+
+    /// The file of a node; nil if the kernel does not know it.
+    func fileID(_ node: UInt64) -> FileID? { recorded.tree.nodes[node]?.file }
 
     // MARK: Requests
 

@@ -23,6 +23,8 @@ public struct Disk: Hashable, Sendable {
     public var directories: [FileID] = []
     public var objects: [Object] = []
 
+    public init() {}
+
     public func file(at place: PlaceNumber) -> FileID? { names.first { $0.place == place }?.file }
 
     public func hasName(_ file: FileID) -> Bool { names.contains { $0.file == file } }

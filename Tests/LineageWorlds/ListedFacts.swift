@@ -132,3 +132,11 @@ public final class ListedFacts: FactLog {
         versions(of: document).contains { $0.isAtHome && $0.row > row }
     }
 }
+
+extension ListedFacts {
+    /// All rows that gave a file a name, oldest first.
+    public func rows(of file: FileID) -> [NameRow] { rows.filter { $0.file == file } }
+
+    /// The versions in all contents of a file, also forgotten ones, oldest first.
+    public func versions(from file: FileID) -> [VersionRow] { versions.filter { $0.content.file == file } }
+}

@@ -25,6 +25,7 @@ extension Engine {
             let first = parts.recorder.reserve(1)
             defer { parts.recorder.finish(first) }
             known.record(rows)
+            defer { markNames(rows) }
             return parts.recorder.commit(FactTransaction(told), from: first, last: 0)
         }
     }

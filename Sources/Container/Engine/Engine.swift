@@ -18,6 +18,8 @@ final class Engine: Sendable {
         var kept: any KeptContents
         var recorder: any FactRecorder
         var clock: any WallClock
+        /// What is to be looked at if this process is killed.
+        var marks: any Marks = NoMarks()
         /// How programs are related, of those that are asked about.
         var kin: @Sendable ([ActorNumber]) -> Kin
     }
@@ -31,11 +33,13 @@ final class Engine: Sendable {
     let known: FactMemory
     let scene = SceneTable()
     let subjects = SubjectLocks()
+    let lasting: LastingMarks
     private let unmade = UnmadeFiles()
     let names: ReadWriteLock
 
     init(_ parts: Parts, names: ReadWriteLock) {
         (self.parts, self.names) = (parts, names)
+        lasting = LastingMarks(parts.marks)
         known = FactMemory(after: parts.recorder.log.lastNumber)
     }
 

@@ -49,9 +49,12 @@ extension Engine {
     ) -> EventDraft.Outcome {
         var after = facts
         for fact in recorded { after.apply(fact) }
+        let open = Set(memory.handles.map(\.file))
+        let gone = part.memory.files.map(\.id).filter { id in !memory.files.contains { $0.id == id } }
         return EventDraft.Outcome(
             facts: recorded, told: facts.feed(of: recorded),
-            change: Remembered.change(part, to: memory, recorded, in: after))
+            change: Remembered.change(part, to: memory, recorded, in: after),
+            risks: memory.files.map { ($0.id, $0.isChanged || open.contains($0.id)) } + gone.map { ($0, false) })
     }
 
     // MARK: Files
@@ -87,13 +90,14 @@ extension Engine {
     }
 
     /// What is known of a file that is not remembered: by its document's current version, it is that or has changed.
-    private func recalled(_ id: FileID, _ facts: Facts) -> LiveFile? {
+    func recalled(_ id: FileID, _ facts: Facts) -> LiveFile? {
         guard let row = facts.names(of: id).last ?? facts.lastRow(of: id) else { return nil }
         let none = Fingerprint(size: .max, high: 0, low: 0)
         var file = LiveFile(
             id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true)
         file.generation = facts.lastContent(of: id)?.generation ?? facts.lastNumber << Self.generationShift
-        file.isKept = parts.kept.contains(file.content)
+        let needed = facts.versions(in: file.content).map(\.fingerprint.size).max() ?? 0
+        file.isKept = parts.kept.contains(file.content, size: needed)
         let current = facts.current(of: row.document).flatMap { facts[$0] }
         // A new file holds a version once it is saved. One that comes back, or comes from elsewhere, holds one at once.
         guard current?.file == id || row.how != .created else { return file }

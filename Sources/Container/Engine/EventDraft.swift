@@ -13,6 +13,8 @@ struct EventDraft: Sendable {
         /// Those of them that others may see.
         var told: [Fact]
         var change: Remembered.Change
+        /// The files of its scene, and whether a kill may leave bytes in them that are no version.
+        var risks: [(file: FileID, isAtRisk: Bool)]
     }
 
     var plan: Plan
@@ -77,6 +79,20 @@ enum Drafting: Sendable {
 }
 
 extension SystemCall {
+    /// What a kill between the call and its transaction may leave otherwise than the facts say. A file that a program
+    /// writes to is marked already.
+    var marks: [Mark] {
+        switch self {
+        case .create(let place, _), .unlink(let place), .makeDirectory(let place, _), .removeDirectory(let place):
+            [.place(place)]
+        case .rename(let from, let to), .link(let from, let to): [.place(from), .place(to)]
+        case .exchange(let one, let other): [.place(one), .place(other)]
+        case .name(let file, let place): [.file(file), .place(place)]
+        case .truncate(let file, _): [.file(file)]
+        case .open, .write: []
+        }
+    }
+
     /// The file or directory that the call makes.
     var madeFile: FileID? {
         switch self {

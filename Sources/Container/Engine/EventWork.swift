@@ -17,6 +17,8 @@ struct EventWork: ~Copyable {
     /// New files that have got a content.
     private var made: [FileID: VersionRow?] = [:]
     private var attempts = 0
+    /// What is marked until it ends.
+    private var marked: [Mark] = []
 
     init(_ events: [Event], _ found: [FileAtPlace], _ engine: Engine) {
         (self.events, self.found, self.engine) = (events, found, engine)
@@ -25,6 +27,8 @@ struct EventWork: ~Copyable {
 
     /// Gives the files and documents back.
     mutating func end() {
+        for mark in marked { engine.parts.marks.remove(mark) }
+        marked = []
         engine.subjects.giveBack(held)
         held = []
     }
@@ -67,6 +71,7 @@ struct EventWork: ~Copyable {
             let stamp = draft.stamps[content.file]
             if let done = kept[content], done == stamp { continue }
             let file = try engine.parts.files.open(content.file)
+            mark(.content(content))
             try engine.parts.kept.keep(copying: file.raw, as: content, labels, isDurable: draft.overwrites)
             kept[content] = stamp
         }
@@ -79,7 +84,7 @@ struct EventWork: ~Copyable {
     private func make(_ id: FileID, _ version: VersionRow?) throws(Errno) {
         guard let version else { return }
         let (parts, size) = (engine.parts, version.fingerprint.size)
-        if parts.kept.contains(version.content) {
+        if parts.kept.contains(version.content, size: size) {
             return try parts.kept.copy(version.content, size: size, to: id)
         }
         try parts.kept.copy(try parts.files.open(version.content.file), size: size, to: id)
@@ -122,6 +127,7 @@ struct EventWork: ~Copyable {
             guard attempts > Engine.patience else { return nil }
             try doSteps(of: draft)
         }
+        for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         let file = try call()
         engine.known.begin(file)
         var count: UInt64 = 64
@@ -140,11 +146,19 @@ struct EventWork: ~Copyable {
         }
     }
 
+    private mutating func mark(_ mark: Mark) {
+        guard !marked.contains(mark) else { return }
+        engine.parts.marks.add(mark)
+        marked.append(mark)
+    }
+
     /// - Parameter found: with what the call makes.
-    private func carryOut(
+    private mutating func carryOut(
         _ draft: EventDraft, _ found: [FileAtPlace], from first: UInt64,
         _ call: (inout NameChange) throws(Errno) -> Void
     ) throws(Errno) {
+        for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
+        if let whole = draft.whole { mark(.content(whole.content)) }
         var change = NameChange(draft)
         do throws(Errno) { try call(&change) } catch {
             if let refused = draft.refused {
@@ -172,6 +186,7 @@ struct EventWork: ~Copyable {
             engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
         }
         engine.scene.apply(outcome.change, draft.stamps)
+        engine.mark(outcome)
     }
 
     private func forget(_ steps: [Step]) {

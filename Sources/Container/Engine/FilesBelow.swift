@@ -24,7 +24,8 @@ protocol FilesBelow: Sendable {
 
 /// Contents that are kept outside their files.
 protocol KeptContents: Sendable {
-    func contains(_ content: Content) -> Bool
+    /// The length of a kept content; nil if it is not there.
+    func size(of content: Content) -> UInt64?
     /// Keeps a copy of an open file, which shares its blocks where the file system can.
     /// - Parameter isDurable: whether the copy has to be on the disk before the file changes, because no journal orders
     ///   the two.
@@ -52,4 +53,10 @@ protocol FactRecorder: Sendable {
     ///   - first: the first of the numbers that were set aside for it. Facts with smaller ones are published late.
     ///   - last: the last of those numbers that a fact has, also one that stays in memory.
     func commit(_ told: FactTransaction, from first: UInt64, last: UInt64)
+}
+
+extension KeptContents {
+    /// Whether a content is kept that is at least so long. One that was kept for an event that was not carried out may
+    /// lack what was appended since.
+    func contains(_ content: Content, size: UInt64) -> Bool { self.size(of: content).map { $0 >= size } ?? false }
 }

@@ -10,14 +10,17 @@ import VersionStore
 /// Objects by the names of Lineage's contents.
 final class KeptObjects: KeptContents {
     let custodian: Custodian
-    private let facts: FactStore
+    let facts: FactStore
     private let files: FilesInReach
 
     init(_ custodian: Custodian, facts: FactStore, files: FilesInReach) {
         (self.custodian, self.facts, self.files) = (custodian, facts, files)
     }
 
-    func contains(_ content: Content) -> Bool { custodian.store.contents.contains(ContentID(content)) }
+    func size(of content: Content) -> UInt64? {
+        let place = custodian.store.contents.place(of: ContentID(content))
+        return (try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue))?.size
+    }
 
     func keep(
         copying file: Int32, as content: Content, _ labels: [Lineage.Label], isDurable: Bool

@@ -58,6 +58,17 @@ final class FactMemory: Sendable {
         known.withLock { known in known.unpublished.sorted().compactMap { known.rows[$0] } }
     }
 
+    /// The place of a row that was just recorded or published.
+    func place(of row: RowNumber) -> PlaceNumber? { known.withLock { $0.rows[row]?.place } }
+
+    /// Whether a place has a file that is recorded in memory alone.
+    func isUnpublished(_ place: PlaceNumber) -> Bool {
+        known.withLock { known in
+            let last = known.places[place]?.numbers.last.flatMap { known.rows[$0] }
+            return last.map { $0.file != nil && $0.maker != nil } ?? false
+        }
+    }
+
     /// The largest number that a fact has.
     var lastNumber: UInt64 { known.withLock { $0.lastNumber } }
 

@@ -43,6 +43,9 @@ extension FactStore {
         detail?.alias ?? ids.id(version.number)
     }
 
+    /// The number that an identity of this catalog stands for, whether there is such a fact or not.
+    public func number(of id: VersionID) -> VersionNumber? { ids.number(of: id).map { VersionNumber($0) } }
+
     /// The version with an identity; nil if there is none.
     public func version(_ id: VersionID) throws(StoreError) -> VersionNumber? {
         let number = ids.number(of: id).map { VersionNumber($0) }

@@ -24,7 +24,7 @@ public final class StoredFacts: FactLog {
     /// The first failure.
     public var failure: (any Error)? { failed.withLock { $0 } }
 
-    private func read<Answer>(_ none: Answer, _ query: (Database) throws -> Answer) -> Answer {
+    func read<Answer>(_ none: Answer, _ query: (Database) throws -> Answer) -> Answer {
         do { return try catalog.access(query) } catch {
             failed.withLock { $0 = $0 ?? error }
             return none

@@ -220,7 +220,7 @@ extension Crowd: FilesBelow {
 }
 
 extension Crowd: KeptContents {
-    func contains(_ content: Content) -> Bool { access(object(content), F_OK) == 0 }
+    func size(of content: Content) -> UInt64? { (try? Backing.stat(path: object(content), in: AT_FDCWD))?.size }
 
     func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC

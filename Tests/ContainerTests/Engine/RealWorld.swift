@@ -14,7 +14,7 @@ import VersionStore
 
 /// The files of a world, each under the path of its place, and the contents that are kept of them.
 final class RealWorld: Sendable {
-    private struct State {
+    struct State {
         var files: [FileID: SharedDescriptor] = [:]
         var directories: [FileID: String]
         var now = Timestamp(nanoseconds: 0)
@@ -26,10 +26,18 @@ final class RealWorld: Sendable {
         /// After a refused call the world has kept a copy that the engine has not, or has facts that are not seen here.
         var isOver = false
         var hashes: [[UInt8]: Fingerprint] = [:]
+        /// What the kept contents say of themselves, as it was when they were kept last.
+        var labels: [Content: [Label]] = [:]
+        var marks: [Mark: Int] = [:]
+        /// When the process is killed; what comes then is not done.
+        var dies: Moment?
+        var isDead = false
+        /// The disk of the world, when it is killed.
+        var disk = Disk()
     }
 
     let root: String
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(_ root: String) {
         self.root = root
@@ -40,10 +48,7 @@ final class RealWorld: Sendable {
     /// Has an engine do what was done in a world.
     /// - Returns: the first difference.
     func follow(_ performed: [World.Performed], forgets: (Int) -> Bool = { _ in false }) throws -> String? {
-        let parts = Engine.Parts(files: self, kept: self, recorder: self, clock: self) { [self] _ in
-            state.withLock(\.kin)
-        }
-        let engine = Engine(parts, names: ReadWriteLock())
+        let engine = engine()
         for (index, step) in performed.enumerated() {
             state.withLock { ($0.now, $0.kin) = (step.now, step.kin) }
             guard let event = step.event else {
@@ -68,10 +73,17 @@ final class RealWorld: Sendable {
         return nil
     }
 
+    func engine() -> Engine {
+        let parts = Engine.Parts(files: self, kept: self, recorder: self, clock: self, marks: self) { [self] _ in
+            state.withLock(\.kin)
+        }
+        return Engine(parts, names: ReadWriteLock())
+    }
+
     // MARK: Events
 
     /// - Returns: nil if the call was refused.
-    private func carryOut(_ event: Event, _ step: World.Performed, _ engine: Engine) throws -> Plan? {
+    func carryOut(_ event: Event, _ step: World.Performed, _ engine: Engine) throws -> Plan? {
         for case .make(let file, _) in step.plan.before { try make(file) }
         do throws(Errno) {
             if step.changesNames {
@@ -87,20 +99,20 @@ final class RealWorld: Sendable {
     }
 
     /// Facts have other numbers than in the world, in the same order.
-    private func note(_ step: World.Performed, _ plan: Plan?) {
+    func note(_ step: World.Performed, _ plan: Plan?) {
         let expected = (step.isRefused ? step.plan.refusal?.facts : step.plan.facts) ?? []
         // Of a refused call only the facts that everyone sees are known here.
         if plan == nil, !expected.isEmpty { state.withLock { $0.isOver = true } }
         let recorded = plan?.facts ?? []
         for (one, other) in zip(expected, recorded) {
-            guard let number = one.number, let own = other.number else { continue }
+            guard let number = one.recordedNumber, let own = other.recordedNumber else { continue }
             state.withLock { ($0.numbers[number], $0.next) = (own, max($0.next, own + 1)) }
         }
     }
 
     private func renumbered(_ number: UInt64) -> UInt64 { state.withLock { $0.numbers[number] } ?? number }
 
-    private func renumbered(_ event: Event) -> Event {
+    func renumbered(_ event: Event) -> Event {
         switch event {
         case .undelete(let actor, let row, let place, let file):
             .undelete(actor, RowNumber(renumbered(row.number)), place, file)
@@ -114,6 +126,12 @@ final class RealWorld: Sendable {
     private func found(_ step: World.Performed) -> [FileAtPlace] { [] }
 
     private func call(_ step: World.Performed, _ whole: WholeContent?) throws(Errno) {
+        try die(.beforeTheCall)
+        try make(step, whole)
+        try die(.behindTheCall)
+    }
+
+    private func make(_ step: World.Performed, _ whole: WholeContent?) throws(Errno) {
         if step.isRefused {
             state.withLock { $0.isOver = whole != nil }
             throw .ioError
@@ -156,6 +174,7 @@ final class RealWorld: Sendable {
     private func setAside(at place: PlaceNumber, _ whole: WholeContent?) throws(Errno) {
         if let whole {
             try Backing.check { Glibc.link(path(place), object(whole.content)) }
+            state.withLock { $0.labels[whole.content] = whole.labels }
             return
         }
         guard let status = try? Backing.stat(path: path(place), in: AT_FDCWD), status.isRegular, status.links == 1
@@ -182,7 +201,7 @@ final class RealWorld: Sendable {
     }
 
     /// The files have the bytes that the world's have now, and its times.
-    private func write(_ step: World.Performed) {
+    func write(_ step: World.Performed) {
         for file in step.disk.files {
             guard let descriptor = state.withLock({ $0.files[file.id] }) else { continue }
             if modified(descriptor) == file.modified { continue }
@@ -213,7 +232,7 @@ final class RealWorld: Sendable {
         return "\(directory)/\(place.number % 8)"
     }
 
-    private func object(_ content: Content) -> String { "\(root)/objects/\(content.file.number)-\(content.generation)" }
+    func object(_ content: Content) -> String { "\(root)/objects/\(content.file.number)-\(content.generation)" }
 
     // MARK: Differences
 
@@ -260,7 +279,7 @@ final class RealWorld: Sendable {
         return nil
     }
 
-    private func bytes(_ file: Int32) -> [UInt8] {
+    func bytes(_ file: Int32) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = pread(file, &buffer, 64, 0)
         return Array(buffer.prefix(max(0, count)))
@@ -306,7 +325,7 @@ final class RealWorld: Sendable {
         hashed(content.bytes)
     }
 
-    private func hashed(_ bytes: [UInt8]) -> Fingerprint {
+    func hashed(_ bytes: [UInt8]) -> Fingerprint {
         if let known = state.withLock({ $0.hashes[bytes] }) { return known }
         let path = root + "/hashed"
         try? Data(bytes).write(to: URL(filePath: path))
@@ -340,13 +359,14 @@ extension RealWorld: FilesBelow {
     }
 
     func forget(_ file: FileID) {
+        if state.withLock(\.isDead) { return }
         state.withLock { $0.files[file] = nil }
         unlink(held(file))
     }
 }
 
 extension RealWorld: KeptContents {
-    func contains(_ content: Content) -> Bool { access(object(content), F_OK) == 0 }
+    func size(of content: Content) -> UInt64? { (try? Backing.stat(path: object(content), in: AT_FDCWD))?.size }
 
     func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno) {
         let copy = try Backing.open(
@@ -354,6 +374,7 @@ extension RealWorld: KeptContents {
         defer { close(copy) }
         var bytes = bytes(file)
         pwrite(copy, &bytes, bytes.count, 0)
+        state.withLock { $0.labels[content] = labels }
     }
 
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
@@ -365,56 +386,5 @@ extension RealWorld: KeptContents {
         var bytes = Array(bytes(source.raw).prefix(Int(size)))
         pwrite(try open(file).raw, &bytes, bytes.count, 0)
         setTime(try open(file).raw)
-    }
-}
-
-extension RealWorld: FactRecorder {
-    func isSound(_ log: any FactLog) -> Bool { true }
-    var log: any FactLog { ListedFacts(recorded: state.withLock(\.told)) }
-
-    func reserve(_ count: UInt64) -> UInt64 {
-        state.withLock { state in
-            defer { state.next += count }
-            return state.next
-        }
-    }
-
-    func finish(_ first: UInt64) {}
-
-    func describe(_ facts: [Fact]) {}
-
-    func commit(_ told: FactTransaction, from first: UInt64, last: UInt64) {
-        state.withLock { $0.told += told.facts }
-    }
-}
-
-extension RealWorld: WallClock {
-    func now() -> Timestamp { state.withLock(\.now) }
-
-    func uptime() -> Int64 { 0 }
-}
-
-extension Fact {
-    /// The number that the fact is known by; nil if it is about another fact.
-    fileprivate var number: UInt64? {
-        switch self {
-        case .row(let row): row.number.number
-        case .version(let version): version.number.number
-        default: nil
-        }
-    }
-
-    /// The fact without where a version has its bytes.
-    fileprivate var withoutContent: Fact {
-        let none = Content(file: FileID(0), generation: 0)
-        switch self {
-        case .version(var version):
-            version.content = none
-            return .version(version)
-        case .amend(var version):
-            version.content = none
-            return .amend(version)
-        default: return self
-        }
     }
 }

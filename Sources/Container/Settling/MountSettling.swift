@@ -1,0 +1,287 @@
+// After a crash: the facts are brought to what the disk shows (facts.md 6), as far as it may differ.
+
+import Lineage
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Looks at what the former mount has marked, and has ``Lineage/Settling`` decide which facts are missing. Nothing else
+/// is looked at, so the work does not grow with the container.
+///
+/// It may be interrupted and begun again: marks are read until all is recorded, and what is recorded is then known.
+final class MountSettling {
+    /// What is to be looked at.
+    struct Marked {
+        var places: Set<PlaceNumber> = []
+        var files: Set<FileID> = []
+        var contents: Set<Content> = []
+
+        var marks: [Mark] { places.map(Mark.place) + files.map(Mark.file) + contents.map(Mark.content) }
+    }
+
+    /// What a mount is settled with.
+    struct Parts {
+        var disk: any SettledDisk
+        var kept: any SettledContents
+        var recorder: any FactRecorder
+        /// The facts, new ones included.
+        var log: () -> any SettlingLog
+        var clock: any WallClock
+        var logger: Logger
+    }
+
+    private let parts: Parts
+    private let marked: Marked
+    /// The time of the crash, as far as it is known.
+    private let crashed: Timestamp?
+    private var found: [PlaceNumber: PlaceFound] = [:]
+
+    init(_ parts: Parts, _ marked: Marked, crashed: Timestamp?) {
+        (self.parts, self.marked, self.crashed) = (parts, marked, crashed)
+    }
+
+    /// What cannot be looked at must not keep the rest from its users: it stays marked, and is tried again.
+    ///
+    /// - Returns: how many facts were missing, and what is left.
+    /// - Throws: EIO if the catalog cannot be read.
+    @discardableResult
+    func run() throws(Errno) -> (facts: Int, left: Marked) {
+        var (count, left) = (0, Marked())
+        for group in try groups() {
+            do throws(Errno) { count += try settle(group) } catch {
+                guard parts.recorder.isSound(parts.log()) else { throw error }
+                parts.logger.error("names were not put in order after a crash: \(error)")
+                left.places.formUnion(group.places)
+                left.files.formUnion(group.files)
+                left.contents.formUnion(marked.contents.filter { group.files.contains($0.file) })
+            }
+        }
+        if count > 0 {
+            parts.logger.notice("brought the history up to date after a crash", metadata: ["facts": "\(count)"])
+        }
+        return (count, left)
+    }
+
+    // MARK: What belongs together
+
+    /// Names and files that are settled in one transaction.
+    private struct Group {
+        var places: Set<PlaceNumber> = []
+        var files: Set<FileID> = []
+    }
+
+    /// A file belongs to all its names, by the facts and on the disk, and these to the documents that they show.
+    private func groups() throws(Errno) -> [Group] {
+        let log = parts.log()
+        var links = Links()
+        var places = marked.places
+        var files = marked.files.union(marked.contents.map(\.file))
+        var (newPlaces, newFiles) = (places, files)
+        while !newPlaces.isEmpty || !newFiles.isEmpty {
+            try look(at: newPlaces)
+            var next: (places: Set<PlaceNumber>, files: Set<FileID>) = ([], [])
+            for place in newPlaces {
+                let last = log.lastRow(at: place)
+                let occupant = log.lastOccupant(of: place, before: RowNumber(.max))
+                for file in [last?.file, found[place]?.file].compactMap(\.self) {
+                    links.join(.place(place), .file(file))
+                    next.files.insert(file)
+                }
+                if let occupant, !occupant.isDirectory { links.join(.place(place), .document(occupant.document)) }
+            }
+            for file in newFiles {
+                let names = log.names(of: file)
+                for row in names + (log.lastRow(of: file).map { [$0] } ?? []) where !row.isDirectory {
+                    links.join(.file(file), .document(row.document))
+                }
+                for row in names {
+                    links.join(.file(file), .place(row.place))
+                    next.places.insert(row.place)
+                }
+            }
+            (newPlaces, newFiles) = (next.places.subtracting(places), next.files.subtracting(files))
+            places.formUnion(newPlaces)
+            files.formUnion(newFiles)
+        }
+        guard parts.recorder.isSound(log) else { throw .ioError }
+        var groups: [Links.Subject: Group] = [:]
+        for place in places { groups[links.first(of: .place(place)), default: Group()].places.insert(place) }
+        for file in files { groups[links.first(of: .file(file)), default: Group()].files.insert(file) }
+        return groups.values.sorted { ($0.places.min() ?? PlaceNumber(0)) < ($1.places.min() ?? PlaceNumber(0)) }
+    }
+
+    /// A directory may itself be found at a place that is looked at.
+    private func look(at places: Set<PlaceNumber>) throws(Errno) {
+        var left = places.sorted()
+        while true {
+            var unknown: [PlaceNumber] = []
+            for place in left {
+                let what = try parts.disk.look(at: place)
+                found[place] = what
+                if what == .unknown { unknown.append(place) }
+            }
+            if unknown.isEmpty || unknown.count == left.count { return }
+            left = unknown
+        }
+    }
+
+    // MARK: One group
+
+    private func settle(_ group: Group) throws(Errno) -> Int {
+        let log = parts.log()
+        var part = SettlingPart(log)
+        for place in group.places.sorted() { part.add(place) }
+        for file in group.files.sorted() { part.add(file) }
+        let facts = part.facts
+        let found = try self.found(group, part, facts)
+        guard parts.recorder.isSound(log) else { throw .ioError }
+        let now = parts.clock.now()
+        let last = facts.rows.last?.time ?? now
+        var count: UInt64 = 1024
+        while true {
+            let first = parts.recorder.reserve(count)
+            defer { parts.recorder.finish(first) }
+            let scene = Scene(facts: facts, memory: Memory(), now: now, nextNumber: first)
+            let plan = Lineage.Settling.settle(scene, found, crashed: min(now, max(crashed ?? last, last)))
+            let end = max(plan.facts.lastNumber, first)
+            if end >= first + count {
+                count = end - first + 64
+                continue
+            }
+            if !plan.facts.isEmpty { try record(plan.facts, from: first, last: end) }
+            try perform(plan.before + plan.after)
+            return plan.facts.count
+        }
+    }
+
+    private func record(_ facts: [Fact], from first: UInt64, last: UInt64) throws(Errno) {
+        var told = FactTransaction(facts)
+        for case .row(let row) in facts where row.isDirectory {
+            guard let file = row.file, let status = try parts.disk.status(of: file) else { continue }
+            told.describe(row.number, NameDetail(type: status.entryType))
+        }
+        parts.recorder.describe(facts)
+        parts.recorder.commit(told, from: first, last: last)
+    }
+
+    private func perform(_ steps: [Step]) throws(Errno) {
+        for case .keep(let content, let labels) in steps {
+            let file = try parts.disk.open(content.file)
+            try parts.kept.keep(copying: file.raw, as: content, labels, isDurable: false)
+        }
+    }
+
+    private func found(_ group: Group, _ part: SettlingPart, _ facts: Facts) throws(Errno) -> Lineage.Found {
+        let seen = group.places.filter { found[$0] != .unknown }
+        var names = part.names.filter { !seen.contains($0.place) }
+        var (directories, there) = (part.directories, Set<FileID>())
+        for place in seen {
+            guard let what = found[place], let file = what.file else { continue }
+            names.append(Lineage.Found.Name(place: place, file: file))
+            if case .other = what { directories.insert(file) } else { there.insert(file) }
+        }
+        var files: [Lineage.Found.File] = []
+        for file in there.sorted() {
+            if let look = try look(at: file, facts) { files.append(look) }
+        }
+        var objects: [Lineage.Found.Object] = []
+        for file in group.files.sorted() where !directories.contains(file) {
+            objects += try self.objects(of: file, facts)
+        }
+        let contents = FoundContents(facts, parts.disk)
+        return Lineage.Found(
+            names: names.sorted { $0.place < $1.place }, directories: directories.sorted(), files: files,
+            objects: objects, begins: { contents.begins($0, with: $1) })
+    }
+
+    // MARK: Contents
+
+    private func look(at file: FileID, _ facts: Facts) throws(Errno) -> Lineage.Found.File? {
+        guard let status = try parts.disk.status(of: file) else { return nil }
+        // A big file with the stamp of a version is that, unread.
+        let fitting = facts.versions.last { version in
+            version.file == file && !version.isForgotten && version.fingerprint.size == status.size
+                && version.modified == status.modified
+        }
+        if let fitting, status.size > FileLooks.hashedAtOnce {
+            return Lineage.Found.File(id: file, fingerprint: fitting.fingerprint, modified: status.modified)
+        }
+        let opened = try parts.disk.open(file)
+        let content = facts.lastContent(of: file) ?? Content(file: file, generation: 0)
+        return Lineage.Found.File(
+            id: file, fingerprint: FileLooks.fingerprint(of: opened.raw, status, as: content),
+            modified: status.modified)
+    }
+
+    /// The kept contents of a file from its last recorded one on. One that was kept too early, and not again, is none.
+    private func objects(of file: FileID, _ facts: Facts) throws(Errno) -> [Lineage.Found.Object] {
+        let last = facts.lastContent(of: file)?.generation ?? 0
+        var contents = marked.contents.filter { $0.file == file }
+        // An event keeps at most two contents of a file that no version tells of yet.
+        for step in 0...2 { contents.insert(Content(file: file, generation: last &+ UInt64(step))) }
+        var objects: [Lineage.Found.Object] = []
+        for content in contents.sorted(by: { $0.generation < $1.generation }) {
+            guard let size = parts.kept.size(of: content) else { continue }
+            let needed = facts.versions(in: content).map(\.fingerprint.size).max() ?? 0
+            guard size >= needed else {
+                parts.kept.drop(content)
+                continue
+            }
+            objects.append(Lineage.Found.Object(content: content, labels: try parts.kept.labels(of: content)))
+        }
+        return objects
+    }
+}
+
+/// Answers whether a found file begins with the bytes of a version.
+private struct FoundContents: Sendable {
+    private let disk: any SettledDisk
+    /// Bytes that were never hashed, and those of them that share a content with others: such a content was only
+    /// appended to, because it would have been kept before it was overwritten.
+    private var unhashed: Set<Fingerprint> = []
+    private var appended: Set<Fingerprint> = []
+
+    init(_ facts: Facts, _ disk: any SettledDisk) {
+        self.disk = disk
+        for version in facts.versions where version.fingerprint.size > FileLooks.hashedAtOnce {
+            let bytes = version.fingerprint
+            guard bytes == .unknown(bytes.size, in: version.content, modified: version.modified) else { continue }
+            unhashed.insert(bytes)
+            if facts.countOfVersions(in: version.content) > 1 { appended.insert(bytes) }
+        }
+    }
+
+    func begins(_ file: Lineage.Found.File, with bytes: Fingerprint) -> Bool {
+        if bytes == file.fingerprint || bytes.size == 0 { return true }
+        guard bytes.size < file.fingerprint.size else { return false }
+        if unhashed.contains(bytes) { return appended.contains(bytes) }
+        guard let opened = try? disk.open(file.id),
+            let hash = ContentHash.sha256(of: opened.raw, size: bytes.size)
+        else { return false }
+        return Fingerprint(hash: hash, size: bytes.size) == bytes
+    }
+}
+
+/// Subjects that are settled together.
+private struct Links {
+    enum Subject: Hashable {
+        case place(PlaceNumber)
+        case file(FileID)
+        case document(DocumentNumber)
+    }
+
+    private var above: [Subject: Subject] = [:]
+
+    mutating func first(of subject: Subject) -> Subject {
+        var first = subject
+        while let next = above[first] { first = next }
+        if first != subject { above[subject] = first }
+        return first
+    }
+
+    mutating func join(_ one: Subject, _ other: Subject) {
+        let (first, second) = (first(of: one), first(of: other))
+        if first != second { above[second] = first }
+    }
+}

@@ -1,0 +1,63 @@
+// The live tree as settling looks at it, before any request comes.
+
+import CLinux
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Finds places by the facts of their directories. What it finds stays open until all is settled.
+final class SettledTree: SettledDisk {
+    let tree: LiveTree
+    let facts: FactStore
+    private let found: FilesInReach
+
+    init(_ tree: LiveTree, facts: FactStore, found: FilesInReach) {
+        (self.tree, self.facts, self.found) = (tree, facts, found)
+    }
+
+    func look(at number: PlaceNumber) throws(Errno) -> PlaceFound {
+        guard let place = try place(number), let directory = try directory(place.directory, depth: 0) else {
+            return .unknown
+        }
+        guard let stat = try Backing.statIfPresent(place.name.bytes, in: directory.raw) else { return .nothing }
+        guard stat.key.device == tree.rootKey.device, !tree.isNested(place.name, stat, in: directory) else {
+            return .unknown
+        }
+        let file = tree.fileID(stat)
+        let descriptor = try Backing.hold(place.name.bytes, in: directory.raw, stat.key)
+        found.hold(file, descriptor)
+        return stat.isRegular ? .file(file) : .other(file)
+    }
+
+    /// A directory by the names that facts tell of, or as it was found at a place.
+    func directory(_ id: FileID, depth: Int) throws(Errno) -> SharedDescriptor? {
+        if id == .root { return tree.root }
+        if let known = found.inReach(id) { return known }
+        guard depth < 4096 else { return nil }
+        let log = facts.facts()
+        let names = log.names(of: id)
+        if log.failure != nil { throw .ioError }
+        for row in names {
+            guard let place = try place(row.place), let parent = try directory(place.directory, depth: depth + 1),
+                let stat = try Backing.statIfPresent(place.name.bytes, in: parent.raw), stat.isDirectory,
+                tree.fileID(stat) == id
+            else { continue }
+            let descriptor = try Backing.hold(place.name.bytes, in: parent.raw, stat.key)
+            found.hold(id, descriptor)
+            return descriptor
+        }
+        return nil
+    }
+
+    func place(_ number: PlaceNumber) throws(Errno) -> Place? {
+        do { return try facts.place(number) } catch { throw .ioError }
+    }
+
+    // MARK: Files
+
+    func status(of file: FileID) throws(Errno) -> FileStat? { try found.status(of: file) }
+    func open(_ file: FileID) throws(Errno) -> SharedDescriptor { try found.open(file) }
+    func forget(_ file: FileID) {}
+}
