@@ -42,6 +42,9 @@ final class SceneTable: Sendable {
     /// Everything that is remembered.
     var whole: Memory { state.withLock { $0.remembered.whole } }
 
+    /// Whether anything is remembered of a file.
+    func remembers(_ file: FileID) -> Bool { state.withLock { $0.remembered[file] != nil } }
+
     /// The files that programs have open.
     var openFiles: Set<FileID> { state.withLock { $0.remembered.openFiles } }
 

@@ -105,7 +105,9 @@ final class RecordedTree: Sendable {
     }
 
     private func adopt(_ found: FileAtPlace, _ name: FileName, in parent: Node) throws(Errno) {
-        guard try engine.occupant(of: found.place) != found.file else { return }
+        guard try engine.occupant(of: found.place) != found.file else {
+            return try engine.noteUnseenChange(of: found.file)
+        }
         try engine.adopt(found) { (_) throws(Errno) in
             try entryLocked(name, in: parent).map { tree.fileID($0.stat) } == found.file
         }
@@ -156,6 +158,7 @@ final class RecordedTree: Sendable {
         let file = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
         files.hold(node.file, file)
         defer { files.letGo(node.file) }
+        try engine.noteUnseenChange(of: node.file)
         do throws(Errno) { try engine.perform(.read(program.number, at.place), [at]) } catch {
             // The name has got another file meanwhile: what was read is none of its contents.
             guard error.rawValue == ESTALE else { throw error }

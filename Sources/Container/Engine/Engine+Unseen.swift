@@ -1,0 +1,85 @@
+// Files that changed where no request told of it: while nothing was mounted, or below the mount.
+
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension Engine {
+    /// What a file holds is a version without an author, if it is not what was recorded last. Of a file that is
+    /// remembered, the next plan sees that by itself: a program has it open, or it was looked at a moment ago.
+    ///
+    /// | the file | |
+    /// |---|---|
+    /// | begins with the version that it held | goes on in the same content |
+    /// | does not | is another content; the version's bytes are lost, unless they are kept |
+    func noteUnseenChange(of file: FileID) throws(Errno) {
+        guard !scene.remembers(file) else { return }
+        var held: Set<Subject> = [.file(file)]
+        subjects.take(held)
+        defer { subjects.giveBack(held) }
+        while true {
+            let log = PlanLog(known)
+            let facts = Facts(over: log)
+            let change = try unseenChange(of: file, facts)
+            if !log.missing.isEmpty {
+                try load(log.missing)
+                continue
+            }
+            guard let change, !scene.remembers(file) else { return }
+            let needed = held.union(change.rows.map { .document($0.document) })
+            guard needed == held else {
+                subjects.giveBack(held)
+                held = needed
+                subjects.take(held)
+                continue
+            }
+            return record(change, facts)
+        }
+    }
+
+    /// A content that no version has.
+    private struct UnseenChange {
+        var file: LiveFile
+        /// A row of each document that it is a version of.
+        var rows: [NameRow]
+    }
+
+    private func unseenChange(of id: FileID, _ facts: Facts) throws(Errno) -> UnseenChange? {
+        guard let former = recalled(id, facts) else { return nil }
+        let held = former.holds.flatMap { facts[$0] }
+        let look = try FileLooks(files: parts.files).look(
+            at: former, nil, held: held?.fingerprint, isInDoubt: true, isWritten: false)
+        guard var file = look?.file, file.isChanged else { return nil }
+        var rows: [NameRow] = []
+        for row in facts.names(of: id) where !rows.contains(where: { $0.document == row.document }) {
+            let current = facts.current(of: row.document).flatMap { facts.fingerprint($0) }
+            if current != file.fingerprint { rows.append(row) }
+        }
+        guard !rows.isEmpty else { return nil }
+        let goesOn = held.map { $0.content == file.content && file.beginsWithHeld } ?? false
+        if file.isKept || !goesOn && facts.countOfVersions(in: file.content) > 0 { file.generation &+= 1 }
+        return UnseenChange(file: file, rows: rows)
+    }
+
+    private func record(_ change: UnseenChange, _ facts: Facts) {
+        let file = change.file
+        let first = parts.recorder.reserve(UInt64(change.rows.count))
+        defer { parts.recorder.finish(first) }
+        var recorded: [Fact] = []
+        for (index, row) in change.rows.enumerated() {
+            var version = VersionRow(
+                number: VersionNumber(first + UInt64(index)), time: parts.clock.now(), row: row.number,
+                content: file.content, fingerprint: file.fingerprint, file: file.id, modified: file.modified,
+                author: nil)
+            version.parents = Parents(facts.current(of: row.document))
+            version.isAtHome = true
+            recorded.append(.version(version))
+        }
+        let told = facts.feed(of: recorded)
+        known.record(recorded)
+        parts.recorder.describe(recorded)
+        let last = first + UInt64(recorded.count) - 1
+        if !told.isEmpty { parts.recorder.commit(FactTransaction(told), from: first, last: last) }
+    }
+}
