@@ -55,6 +55,13 @@ final class DeletionGroups: Sendable {
     }
     private let groups = RankedMutex<[ActorRef: Group]>([:])
 
+    /// The group that a deletion would belong to; nil if it would be the first of its own.
+    func group(by actor: ActorRef, now: Timestamp) -> DeletionID? {
+        groups.withLock { groups in
+            groups[actor].flatMap { now.since($0.last) <= Self.windowNanoseconds ? $0.id : nil }
+        }
+    }
+
     func group(of deletion: DeletionID, by actor: ActorRef, now: Timestamp) -> DeletionID {
         groups.withLock { groups in
             if groups.count > 1024 {

@@ -17,6 +17,19 @@ extension Engine {
         }
     }
 
+    /// The removal by which a place lost the file that it has again by a row.
+    func removal(before row: NameRow) throws(Errno) -> RowNumber? {
+        while true {
+            let log = PlanLog(known)
+            let occupant = log.lastOccupant(of: row.place, before: row.number)
+            let departure = occupant.flatMap { log.firstRow(at: row.place, after: $0.number) }
+            if log.missing.isEmpty {
+                return occupant?.file == row.file && departure?.how == .removed ? departure?.number : nil
+            }
+            try load(log.missing)
+        }
+    }
+
     /// The names of a file, or of a directory, by the facts.
     func names(of file: FileID) throws(Errno) -> [NameRow] {
         while true {

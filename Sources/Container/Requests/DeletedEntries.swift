@@ -54,7 +54,17 @@ final class DeletedEntries: Sendable {
         try? custodian.moveOut(names, entry.id, to: found.name, in: found.directory)
     }
 
-    /// A removal that has no entry here belongs to a group, too.
+    /// A symlink or a special file of several names may have one again that was removed: that is no entry of the
+    /// deleted list then.
+    func returned(_ file: FileAtPlace, by plan: Plan) throws(Errno) {
+        guard file.type != .file, file.type != .directory else { return }
+        for case .row(let row) in plan.facts where row.file == file.file {
+            guard let removal = try recorded.engine.removal(before: row) else { continue }
+            if let id = recorded.facts.id(ofDeletion: removal, nil) { custodian.drop(id) }
+        }
+    }
+
+    /// A removal is done: those that follow soon belong to its group.
     func note(_ removal: NameRow, by requester: Requester) {
         guard let actor = requester.actor, let id = recorded.facts.id(ofDeletion: removal.number, nil) else { return }
         _ = groups.group(of: id, by: actor.ref, now: removal.time)
@@ -65,7 +75,7 @@ final class DeletedEntries: Sendable {
     ) throws(Errno) -> Deletion {
         guard let id = recorded.facts.id(ofDeletion: removal.number, nil) else { throw .ioError }
         let above = try Backing.stat(found.directory.raw)
-        let group = requester.actor.map { groups.group(of: id, by: $0.ref, now: removal.time) } ?? id
+        let group = requester.actor.flatMap { groups.group(by: $0.ref, now: removal.time) } ?? id
         return Deletion(
             id: id, place: found.place, path: recorded.tree.path(of: found.name, in: found.parent),
             type: found.stat.entryType, file: recorded.tree.fileID(found.stat), item: nil, size: found.stat.size,

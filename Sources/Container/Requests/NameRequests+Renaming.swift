@@ -56,9 +56,10 @@ extension NameRequests {
         if let target { found.append(try recorded.adopt(target)) }
         let place = try recorded.place(move.newName, in: move.newParent)
         let events = events(of: move, from: found[0].place, to: place, by: program)
-        try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
+        let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)
         }
+        try? entries.returned(found[0], by: plan)
         let requester = program.requester
         let moves = [(move.source.name, move.newName), (move.newName, move.source.name)]
         for (one, (old, new)) in zip(found, moves.prefix(move.isExchange ? 2 : 1))
@@ -107,23 +108,23 @@ extension NameRequests {
         _ names: borrowing NamesHeldAlone, _ move: Move, _ place: PlaceNumber, _ change: inout NameChange,
         _ program: RecordedTree.Program
     ) throws(Errno) {
-        let left = try carryOut(names, move) { target throws(Errno) in
+        try carryOut(names, move) { target throws(Errno) in
             try leaving(names, target, place, &change, program)
         }
-        if let left, left.entry == nil, let removal = change.removal(at: place) {
-            entries.note(removal, by: program.requester)
-        }
+        if let removal = change.removal(at: place) { entries.note(removal, by: program.requester) }
     }
 
     /// - Parameter displace: says what becomes of the file that the move takes the name of.
-    /// - Returns: that.
-    @discardableResult
     private func carryOut(
         _ names: borrowing NamesHeldAlone, _ move: Move, displace: (FoundName) throws(Errno) -> Leaving
-    ) throws(Errno) -> Leaving? {
+    ) throws(Errno) {
         let source = try same(move.source)
         let target = try move.target.map { found throws(Errno) in try same(found) }
         let directory = try tree.descriptor(of: move.newParent)
+        // Something else has the name by now. What becomes of it is not planned.
+        if target == nil, try Backing.statIfPresent(move.newName.bytes, in: directory.raw) != nil {
+            throw Errno(rawValue: ESTALE)
+        }
         let isReplaced = !move.isExchange && target.map { $0.stat.key != source.stat.key } ?? false
         var leaving: Leaving?
         if isReplaced, let target, move.flags & linux_RENAME_NOREPLACE == 0 { leaving = try displace(target) }
@@ -135,7 +136,7 @@ extension NameRequests {
             if let target, let leaving { takeBack(names, target, leaving) }
             throw error
         }
-        if !move.isExchange, target?.stat.key == source.stat.key { return nil }
+        if !move.isExchange, target?.stat.key == source.stat.key { return }
         if let target, let leaving { leave(names, target, leaving) }
         let new = Node.Name(parent: move.newParent, name: move.newName)
         if let node = source.node { tree.nodes.moveName(names, source.name, in: source.parent, of: node, to: new) }
@@ -143,6 +144,5 @@ extension NameRequests {
             let old = Node.Name(parent: source.parent, name: source.name)
             tree.nodes.moveName(names, move.newName, in: move.newParent, of: node, to: old)
         }
-        return leaving
     }
 }

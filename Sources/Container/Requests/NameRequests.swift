@@ -106,9 +106,10 @@ final class NameRequests: Sendable {
                 ? .link(program.number, from: from.place, to: place)
                 : .makeDirectory(program.number, place, from.file)
             var made: Found?
-            try recorded.engine.performOnNames(event, [from]) { (names, _) throws(Errno) in
+            let plan = try recorded.engine.performOnNames(event, [from]) { (names, _) throws(Errno) in
                 made = try link(names, source, name, in: parent)
             }
+            try? entries.returned(from, by: plan)
             guard let made else { throw .ioError }
             return made
         }
@@ -222,9 +223,7 @@ final class NameRequests: Sendable {
             }
         }
         leave(names, found, leaving)
-        if leaving.entry == nil, let removal = change.removal(at: place) {
-            entries.note(removal, by: program.requester)
-        }
+        if let removal = change.removal(at: place) { entries.note(removal, by: program.requester) }
     }
 
     private func unlink(_ found: FoundName) throws(Errno) {

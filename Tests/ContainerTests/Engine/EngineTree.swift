@@ -13,7 +13,7 @@ import VersionModel
 @testable import VersionStore
 
 /// The container of one test, with the requests it makes.
-final class EngineTree {
+final class EngineTree: Sendable {
     let path: String
     let clock = SteppingClock()
     let container: EngineContainer

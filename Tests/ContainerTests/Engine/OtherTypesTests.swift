@@ -31,6 +31,13 @@ import VersionModel
         #expect(try tree.problems() == [])
         #expect(try tree.names(at: last) == ["d": .directory, "two": type])
         #expect(try tree.deleted() == ["two": type])
+        #expect(try Self.told(tree) == ["created d", "created one", "renamed two", "deleted two"])
+    }
+
+    /// What listeners hear.
+    private static func told(_ tree: EngineTree) throws -> [String] {
+        try tree.facts.feed(after: 0, limit: .max).transactions.flatMap { try tree.facts.changes(of: $0) }
+            .map { "\($0.event) \(EngineTree.text($0.place.name))" }
     }
 
     @Test("What was there before the container is recorded once it is moved or removed", arguments: others)
@@ -57,7 +64,9 @@ import VersionModel
         try #require(chmod("\(tree.path)/d", 0o711) == 0)
         let value = Array("blue".utf8)
         try #require(setxattr("\(tree.path)/d", "user.color", value, value.count, 0) == 0)
-        for name in ["link", "d"] { try tree.remove(name) }
+        try tree.remove("link")
+        let above = try Backing.stat(Array(tree.path.utf8), in: AT_FDCWD)
+        try tree.remove("d")
         #expect(try tree.problems() == [])
         for entry in try tree.facts.lists.deleted(limit: 10).elements {
             let id = try #require(try tree.facts.lists.id(ofDeletion: entry.number))
@@ -69,6 +78,8 @@ import VersionModel
                 var bytes = [UInt8](repeating: 0, count: 16)
                 #expect(getxattr(path, "user.color", &bytes, bytes.count) == 4)
                 #expect(try Backing.stat(Array(path.utf8), in: AT_FDCWD).permissions == 0o711)
+                let label = try tree.store.deletedArea.label(of: id)
+                #expect(label.parentModified == above.modified && label.parentAccessed == above.accessed)
             }
         }
     }
@@ -144,6 +155,22 @@ import VersionModel
         #expect(try tree.deleted() == ["one": type, "two": type, "three": type])
     }
 
+    @Test(
+        "A name that such a file has again is no entry any more",
+        arguments: [EntryType.symlink, .fifo, .socket, .device])
+    func again(_ type: EntryType) throws {
+        let tree = try EngineTree()
+        try tree.make(type, "one")
+        try tree.link("one", to: "two")
+        try tree.remove("two")
+        try tree.link("one", to: "two")
+        #expect(try tree.problems() == [])
+        try tree.remove("two")
+        try tree.move("one", to: "two")
+        #expect(try tree.problems() == [])
+        #expect(try tree.deleted() == [:])
+    }
+
     @Test("What a program makes up for itself leaves nothing", arguments: others)
     func madeUp(_ type: EntryType) throws {
         let tree = try EngineTree()
@@ -171,8 +198,7 @@ import VersionModel
         try tree.remove(Self.madeUp)
         #expect(try tree.problems() == [])
         #expect(try tree.deleted() == [:])
-        let feed = try tree.facts.feed(after: 0, limit: .max).transactions.flatMap { try tree.facts.changes(of: $0) }
-        #expect(feed.map { "\($0.event) \(EngineTree.text($0.place.name))" } == ["created f", "saved f"])
+        #expect(try Self.told(tree) == ["created f", "saved f"])
         // It was no directory from before the first fact.
         #expect(try tree.names(at: 0) == [:])
     }
@@ -208,5 +234,8 @@ import VersionModel
         #expect(try tree.problems() == [])
         #expect(try tree.disk().count == 5)
         #expect(try tree.deleted() == [:])
+        // No group begins with a removal that was refused.
+        try tree.remove("empty")
+        #expect(try tree.problems() == [])
     }
 }

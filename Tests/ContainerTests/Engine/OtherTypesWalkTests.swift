@@ -25,6 +25,23 @@ import VersionModel
         }
     }
 
+    @Test("After changes by several threads they agree, too")
+    func threads() throws {
+        let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? .random(in: 0...UInt64(UInt32.max))
+        print("names of all types, by threads: VERSIONSFS_SEED=\(seed)")
+        for round in 0..<UInt64(Workplace.count(50)) {
+            let tree = try EngineTree()
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                var dice = SeededGenerator(seed: seed &+ round &* 4 &+ UInt64(thread))
+                for _ in 0..<60 { _ = try? change(tree, &dice) }
+            }
+            let problems = try tree.problems(unknown: try unknown(tree))
+            #expect(problems == [], "seed \(seed &+ round)")
+            if !problems.isEmpty { break }
+        }
+    }
+
     /// - Returns: the changes up to the first difference, and that.
     private func walk(_ seed: UInt64) throws -> String? {
         var dice = SeededGenerator(seed: seed)
