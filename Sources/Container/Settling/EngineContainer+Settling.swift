@@ -29,10 +29,11 @@ extension EngineContainer {
         let found = FilesInReach()
         let disk = SettledTree(tree, facts: facts, found: found)
         if !facts.identity.cleanShutdown, !left.isOfThisBoot { try addRecent(to: &marked, facts, disk) }
+        let entries = LeftEntries(store, facts)
         let parts = MountSettling.Parts(
             disk: disk, kept: kept,
             recorder: StoreRecorder(facts, files: found), log: { facts.facts() }, clock: options.clock,
-            logger: options.logger)
+            logger: options.logger, entry: { entries.entry(of: $0) })
         do throws(Errno) {
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()
             let marks = try MarkFile(in: store.state, facts: facts, logger: options.logger)

@@ -29,6 +29,8 @@ final class MountSettling {
         var log: () -> any SettlingLog
         var clock: any WallClock
         var logger: Logger
+        /// The entry of the deleted area that a file without versions has, if no fact tells of that.
+        var entry: (FileID) -> Deletion? = { _ in nil }
     }
 
     private let parts: Parts
@@ -149,17 +151,23 @@ final class MountSettling {
                 count = end - first + 64
                 continue
             }
-            if !plan.facts.isEmpty { try record(plan.facts, from: first, last: end) }
+            if !plan.facts.isEmpty { try record(plan.facts, over: facts, from: first, last: end) }
             try perform(plan.before + plan.after)
             return plan.facts.count
         }
     }
 
-    private func record(_ facts: [Fact], from first: UInt64, last: UInt64) throws(Errno) {
+    private func record(_ facts: [Fact], over former: Facts, from first: UInt64, last: UInt64) throws(Errno) {
         var told = FactTransaction(facts)
         for case .row(let row) in facts where row.isDirectory {
             guard let file = row.file, let status = try parts.disk.status(of: file) else { continue }
             told.describe(row.number, NameDetail(type: status.entryType))
+        }
+        for case .row(let row) in facts where row.how == .removed {
+            guard let occupant = former.lastOccupant(of: row.place, before: row.number), occupant.isDirectory,
+                let entry = occupant.file.flatMap(parts.entry)
+            else { continue }
+            told.describe(row.number, NameDetail(type: entry.type, isEntry: true, deletion: entry.id))
         }
         parts.recorder.describe(facts)
         parts.recorder.commit(told, from: first, last: last)

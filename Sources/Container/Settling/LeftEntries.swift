@@ -1,0 +1,34 @@
+// Entries of the deleted area that a killed mount has made, and of which no fact tells.
+
+import Lineage
+import VersionModel
+import VersionStore
+
+/// Finds the entry of a file whose removal was not recorded. Its identity derives from a number that the facts had not
+/// come to: few numbers behind the last one were set aside.
+final class LeftEntries {
+    private static let most: UInt64 = 4096
+
+    private let store: VersionStore
+    private let facts: FactStore
+    private let last: UInt64
+    private lazy var found: [FileID: Deletion] = find()
+
+    init(_ store: VersionStore, _ facts: FactStore) {
+        (self.store, self.facts) = (store, facts)
+        last = facts.facts().lastNumber
+    }
+
+    func entry(of file: FileID) -> Deletion? { found[file] }
+
+    private func find() -> [FileID: Deletion] {
+        var found: [FileID: Deletion] = [:]
+        for number in (last + 1)...(last + Self.most) {
+            guard let id = facts.id(ofDeletion: RowNumber(number), nil),
+                let label = try? store.deletedArea.label(of: id)
+            else { continue }
+            found[label.file] = label
+        }
+        return found
+    }
+}
