@@ -65,6 +65,7 @@ public final class EngineContainer: ContainerRequests {
     }
 
     public var facts: FactStore { recorded.facts }
+    public var finder: Finder { Finder(browsing) }
 
     /// The path of the control socket, which programs find by an attribute of any file.
     public var socketPath: String? {

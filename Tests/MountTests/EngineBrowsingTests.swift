@@ -70,6 +70,31 @@ struct EngineBrowsingTests {
         }
     }
 
+    @Test("versionsctl lists histories, conflicts and deleted files, and shows versions")
+    func listed() throws {
+        try withEngine(["d/f": "zero\n", "untouched": "x\n"]) { container in
+            try shell("echo one > d/f; echo two > d/f; echo g > g; rm g", in: container.path)
+            var problems: [String] = []
+            func expect(_ words: [String], _ lines: Int) throws -> String {
+                let output = try run(Workplace.control, words, in: container.path)
+                if output.status != 0 { problems.append("\(words): \(output.errors)") }
+                let text = output.text
+                let count = text.split(separator: "\n").count
+                if count != lines { problems.append("\(words) prints \(count) lines: \(text)") }
+                return text
+            }
+            // A line for the path, and one for the columns.
+            _ = try expect(["history", container.file("d/f")], 5)
+            _ = try expect(["history", container.file("untouched")], 3)
+            if try !expect(["deleted", container.path], 1).contains("/g") { problems.append("g is not listed") }
+            if try expect(["show", container.file("d/f"), "--version=~2"], 1) != "zero" {
+                problems.append("~2 is another")
+            }
+            if try expect(["show", container.file("g"), "--version=~1"], 1) != "g" { problems.append("g is another") }
+            return problems
+        }
+    }
+
     @Test("A loser is under conflicts, and told of")
     func conflict() throws {
         try withEngine(["f": "zero\n"]) { container in

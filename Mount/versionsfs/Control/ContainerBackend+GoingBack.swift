@@ -17,11 +17,11 @@ extension ContainerBackend {
                     .invalid, "no version is called \(digits.prefix(64))", path: path,
                     advice: "give an id, ~1, ~2 and so on, or previous; `versionsctl history FILE` lists the ids")
             }
-            return try container.version(digits, of: document)
+            return try finder.version(digits, of: document)
         }
         let selection = VersionSelection(readable(document, call).versions, isDeleted: document.deletion != nil)
         switch name {
-        case .id(let digits): return try container.version(digits, of: document)
+        case .id(let digits): return try finder.version(digits, of: document)
         case .back(let steps):
             if let found = selection.back(steps) { return found }
             guard steps > 0 else {

@@ -13,7 +13,7 @@ extension ContainerBackend {
 
     func conflicts(_ request: ConflictsRequest, _ call: ControlCall) throws(ControlError) -> [ConflictedDocument] {
         try answering {
-            try container.conflicted(within: path(request.target, call), as: call.principal).compactMap {
+            try finder.conflicted(within: path(request.target, call), as: call.principal).compactMap {
                 conflicted($0, call)
             }
         }
@@ -34,10 +34,10 @@ extension ContainerBackend {
     func show(_ request: ShowRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
         try answering {
             let (version, document) = try version(request.target, request.version, call)
-            guard container.mayRead(version, of: document, as: call.principal) else {
+            guard finder.mayRead(version, of: document, as: call.principal) else {
                 throw OperationError(.denied, "permission denied", path: document.path)
             }
-            if request.content ?? false { _ = try container.content(of: version, in: document) }
+            if request.content ?? false { _ = try finder.content(of: version, in: document) }
             return info(version, of: document)
         }
     }
@@ -61,7 +61,7 @@ extension ContainerBackend {
 
     func deleted(_ request: DeletedRequest, _ call: ControlCall) throws(ControlError) -> [DeletedEntry] {
         try answering {
-            try container.deleted(within: path(request.target, call), as: call.principal).map { DeletedEntry($0) }
+            try finder.deleted(within: path(request.target, call), as: call.principal).map { DeletedEntry($0) }
         }
     }
 

@@ -40,7 +40,7 @@ extension ContainerBackend {
     func subject(_ target: Target, _ call: ControlCall) throws -> Subject {
         switch target {
         case .id(let digits):
-            switch try container.identified(by: digits, as: call.principal) {
+            switch try finder.identified(by: digits, as: call.principal) {
             case .item(let document): return .document(document)
             case .version(let version, let document): return .version(version, document)
             case .deletion(let deletion): return .deletion(deletion)
@@ -60,7 +60,7 @@ extension ContainerBackend {
     private func subject(at path: TreePath, _ call: ControlCall) throws -> Subject {
         let names = path.names
         guard let index = names.lastIndex(where: { $0 == Self.browse }), index + 1 < names.count else {
-            return .document(try container.document(at: path, as: call.principal))
+            return .document(try finder.document(at: path, as: call.principal))
         }
         let directory = try directory(TreePath(names: Array(names[..<index])), call)
         let rest = names[(index + 1)...]
@@ -71,18 +71,18 @@ extension ContainerBackend {
             throw OperationError(.notFound, "no document has versions here", path: path)
         }
         let path = directory.appending(name)
-        let document = try container.document(at: path, as: call.principal)
+        let document = try finder.document(at: path, as: call.principal)
         guard rest.count == 3, let last = rest.last, let name = VersionFileName(last) else {
             return .document(document)
         }
         // The id may be of a deleted document whose name another document has now.
         if !document.versions.contains(where: { $0.id.hex.hasPrefix(name.id) }),
-            case .version(let version, let other) = try container.identified(by: name.id, as: call.principal),
+            case .version(let version, let other) = try finder.identified(by: name.id, as: call.principal),
             other.path == path
         {
             return .version(version, other)
         }
-        return .version(try container.version(name.id, of: document), document)
+        return .version(try finder.version(name.id, of: document), document)
     }
 
     /// The directory of a `.versions`: live, or an entry under `.deleted`.
@@ -96,12 +96,12 @@ extension ContainerBackend {
 
     /// `.deleted/NAME` or `.deleted/NAME@STAMP`.
     private func deletion(_ path: TreePath, _ call: ControlCall) throws -> Deletion {
-        if let found = try? container.deletion(at: path, as: call.principal) { return found }
+        if let found = try? finder.deletion(at: path, as: call.principal) { return found }
         guard let parent = path.parent, let name = path.name, let parts = DeletedFileName.parse(name) else {
-            return try container.deletion(at: path, as: call.principal)
+            return try finder.deletion(at: path, as: call.principal)
         }
         let original = parent.appending(parts.name)
-        let all = try container.deleted(within: original, as: call.principal)
+        let all = try finder.deleted(within: original, as: call.principal)
         guard let found = all.first(where: { $0.path == original && $0.deleted.stamp == parts.deleted.stamp }) else {
             throw OperationError(.nothingToDo, "nothing was deleted here", path: path)
         }
@@ -116,7 +116,7 @@ extension ContainerBackend {
             guard let item = deletion.item else {
                 throw OperationError(.notFound, "no versions of what was deleted here", path: deletion.path)
             }
-            return try container.document(item, as: call.principal)
+            return try finder.document(item, as: call.principal)
         }
     }
 
@@ -124,19 +124,19 @@ extension ContainerBackend {
 
     /// A version as clients see it.
     func info(_ version: Version, of document: DocumentRecord) -> VersionInfo {
-        info(version, of: document, in: VersionPlaces(of: document, store))
+        info(version, of: document, in: VersionPlaces(of: document, finder))
     }
 
     /// Versions of one document as clients see them. Their places are computed once.
     func infos(_ versions: [Version], of document: DocumentRecord) -> [VersionInfo] {
-        let places = VersionPlaces(of: document, store)
+        let places = VersionPlaces(of: document, finder)
         return versions.map { info($0, of: document, in: places) }
     }
 
     private func info(_ version: Version, of document: DocumentRecord, in places: VersionPlaces) -> VersionInfo {
         let isHere = version.device == store.identity.device
         let device = isHere ? store.identity.deviceName : version.device.short
-        let isKeptBeside = container.isKeptBeside(version, of: document)
+        let isKeptBeside = finder.isKeptBeside(version, of: document)
         let file = places.file(of: version, device: device, isKeptBeside: isKeptBeside)
         return VersionInfo(version, path: document.path, file: absolute(file), device: device)
     }
@@ -151,7 +151,7 @@ extension ContainerBackend {
     func readable(_ document: DocumentRecord, _ call: ControlCall) -> DocumentRecord {
         var document = document
         let all = document
-        document.versions.removeAll { !container.mayRead($0, of: all, as: call.principal) }
+        document.versions.removeAll { !finder.mayRead($0, of: all, as: call.principal) }
         return document
     }
 

@@ -30,12 +30,18 @@ final class ContainerBackend: ControlBackend {
     }
 
     let container: LiveContainer
+    let finder: Finder
     let surroundings: Surroundings
+    /// Whether another core serves the mount, which answers questions alone.
+    private let isTrial: Bool
     var store: VersionStore { container.store }
 
-    init(_ container: LiveContainer, _ surroundings: Surroundings) {
+    /// - Parameter finder: of another core that serves the mount; nil: the container's own.
+    init(_ container: LiveContainer, finder: Finder? = nil, _ surroundings: Surroundings) {
         self.container = container
+        self.finder = finder ?? container.finder
         self.surroundings = surroundings
+        isTrial = finder != nil
     }
 
     func hello(_ request: Handshake, _ call: ControlCall) throws(ControlError) -> Handshake.Reply {
@@ -122,6 +128,7 @@ final class ContainerBackend: ControlBackend {
 
     /// The same as ``answering(_:)``, for changes: refused if the container is mounted read-only.
     func changing<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
+        guard !isTrial else { throw ControlError(.denied, "the engine has no such operation yet") }
         guard !container.options.isReadOnly else {
             throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
         }

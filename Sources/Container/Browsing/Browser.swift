@@ -100,7 +100,7 @@ public final class Browser: Sendable {
     }
 
     /// Runs a query of the history.
-    func query<Result>(_ body: (any BrowsedHistory) throws(StoreError) -> Result) throws(Errno) -> Result {
+    func query<Result>(_ body: (any ContainerHistory) throws(StoreError) -> Result) throws(Errno) -> Result {
         do throws(StoreError) { return try body(container.history) } catch let problem {
             container.logger.error("the catalog did not answer: \(problem)")
             throw .ioError

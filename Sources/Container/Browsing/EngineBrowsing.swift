@@ -14,7 +14,8 @@ final class EngineBrowsing: BrowsableContainer {
     let logger: Logger
     let told: ToldAttributes
     private let recorded: RecordedTree
-    private let past: FactHistory
+    let past: FactHistory
+    let users = UserNames()
     private let returns: ReturnRequests
 
     init(_ names: NameRequests, store: VersionStore, passthrough: Passthrough, logger: Logger) {
@@ -26,7 +27,7 @@ final class EngineBrowsing: BrowsableContainer {
     }
 
     var tree: LiveTree { recorded.tree }
-    var history: any BrowsedHistory { past }
+    var history: any ContainerHistory { past }
     var socketPath: String? { told.socketPath }
     func requester(_ caller: Caller) -> Requester { recorded.callers.requester(caller) }
     func toldOfOther(_ key: String, _ node: Node) throws(Errno) -> [UInt8] { try told.ofOther(key, node) }

@@ -7,7 +7,7 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer: BrowsableContainer {
-    var history: any BrowsedHistory { store }
+    var history: any ContainerHistory { store }
     var passthrough: Passthrough { serving.passthrough }
     func requester(_ caller: Caller) -> Requester { callers.requester(caller) }
 

@@ -9,33 +9,6 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer {
-    /// The entries of the deleted area at or below a path that the caller may know of, newest first; all for nil.
-    public func deleted(within path: TreePath?, as principal: Principal) throws(OperationError) -> [Deletion] {
-        try operation {
-            if knowsAll(principal) { return try store.deletions(within: path) }
-            return known(try store.deletions(within: path), to: principal)
-        }
-    }
-
-    private func known(_ deletions: [Deletion], to principal: Principal) -> [Deletion] {
-        var known = KnownDirectories()
-        var result: [Deletion] = []
-        for deletion in deletions where mayKnow(deletion, principal, &known) { result.append(deletion) }
-        return result
-    }
-
-    /// The last thing that was deleted at a path.
-    public func deletion(at path: TreePath, as principal: Principal) throws(OperationError) -> Deletion {
-        try operation {
-            guard let found = try deletions(at: path).first, mayKnow(found, principal) else {
-                throw OperationError(
-                    .nothingToDo, "nothing was deleted here", path: path,
-                    advice: "`versionsctl deleted` lists deleted files")
-            }
-            return found
-        }
-    }
-
     // MARK: What can come back
 
     /// What a request to undelete is about.

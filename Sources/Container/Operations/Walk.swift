@@ -104,6 +104,13 @@ final class Walk {
 
     // MARK: Rights
 
+    /// A directory that the caller may list and pass through.
+    func listable(_ path: TreePath) throws -> Node {
+        let node = try directory(path)
+        try require(.read, on: node, path)
+        return node
+    }
+
     /// Throws unless the caller may do this with the directory.
     func require(_ access: AccessRule.Access, on directory: Node, _ path: TreePath) throws {
         guard !principal.isRoot else { return }
@@ -134,11 +141,8 @@ final class Walk {
 extension LiveContainer {
     func walk(as principal: Principal) -> Walk { Walk(tree, serving.passthrough, as: principal) }
 
-    /// Runs `body` with the name lock held for reading.
     func looking<Result>(as principal: Principal, _ body: (Walk) throws -> Result) throws -> Result {
-        let walk = walk(as: principal)
-        defer { walk.end() }
-        return try names.reading { try body(walk) }
+        try finder.looking(as: principal, body)
     }
 
     /// Runs `body` with the name lock held for writing, then tells the kernel of the names it gave.

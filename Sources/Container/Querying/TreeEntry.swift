@@ -23,17 +23,12 @@ extension LiveContainer {
     public func names(in directory: TreePath, as principal: Principal) throws(OperationError) -> [FileName] {
         try operation {
             try looking(as: principal) { walk in
-                let node = try listable(directory, walk)
+                let node = try walk.listable(directory)
                 guard !node.isForeign else { return [] }
                 let descriptor = try descriptor(of: node)
                 return try Backing.list(descriptor.raw).map(\.name).filter { !isOurs($0, in: directory) }.sorted()
             }
         }
-    }
-
-    /// Whether the caller may list a directory and pass through it.
-    public func mayList(_ directory: TreePath, as principal: Principal) -> Bool {
-        (try? looking(as: principal) { walk in try listable(directory, walk) }) != nil
     }
 
     /// The entry at a path; nil if none exists that the caller may know.
@@ -52,7 +47,7 @@ extension LiveContainer {
         return try operation {
             var sights: [Sight] = []
             let place = try looking(as: principal) { walk -> FileID? in
-                let node = try listable(directory, walk)
+                let node = try walk.listable(directory)
                 guard !node.isForeign else { return nil }
                 sights = try sight(names, node, directory, principal)
                 return node.file
@@ -83,12 +78,6 @@ extension LiveContainer {
         /// The document in memory.
         var known: (item: ItemID, current: Version)?
         var mayBeDocument: Bool
-    }
-
-    private func listable(_ directory: TreePath, _ walk: Walk) throws -> Node {
-        let node = try walk.directory(directory)
-        try walk.require(.read, on: node, directory)
-        return node
     }
 
     private func isOurs(_ name: FileName, in directory: TreePath) -> Bool {

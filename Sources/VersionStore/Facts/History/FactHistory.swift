@@ -10,7 +10,7 @@ public struct FactHistory: Sendable {
     let device: DeviceID
     let users: UserNames
     /// How many elements of a list one access to the catalog reads.
-    private static let portion = 256
+    static let portion = 256
 
     /// - Parameter store: of the same container; it tells which device this is.
     public init(_ facts: FactStore, of store: VersionStore) {

@@ -17,21 +17,21 @@ public struct OpenContent: Sendable {
     public var raw: Int32 { descriptor.raw }
 }
 
-extension LiveContainer {
+extension Finder {
     /// Opens the content of a version.
     ///
     /// - Throws: `contentMissing` if it was given up or lost. Rights are not looked at.
     public func content(of version: Version, in document: DocumentRecord) throws(OperationError) -> OpenContent {
         try operation {
             guard !version.flags.contains(.contentLost) else { throw missing(version, document) }
-            if version.kind == .current, document.deletion == nil, !isKeptBeside(version, of: document),
-                let file = liveFile(at: document.path, version.id) {
+            if version.kind == .current, document.deletion == nil, !host.isKeptBeside(version, of: document),
+                let file = host.liveFile(at: document.path, version.id) {
                 return OpenContent(descriptor: file, size: version.size)
             }
-            if let object = try? store.contents.open(version.content) {
+            if let object = try? host.store.contents.open(version.content) {
                 return OpenContent(descriptor: SharedDescriptor(object.rawValue), size: version.size)
             }
-            for other in try [version] + store.versions(sharing: version.content) {
+            for other in try [version] + history.versions(sharing: version.content) {
                 if let file = try liveFile(of: other) ?? deletedFile(of: other) {
                     return OpenContent(descriptor: file, size: version.size)
                 }
@@ -41,8 +41,8 @@ extension LiveContainer {
     }
 
     private func missing(_ version: Version, _ document: DocumentRecord) -> OperationError {
-        let limit = settings.maxFile
-        if version.flags.contains(.contentLost), version.size > limit, !store.contents.canReflink {
+        let limit = host.maxFile
+        if version.flags.contains(.contentLost), version.size > limit, !host.store.contents.canReflink {
             return OperationError(
                 .contentMissing,
                 "the content of version \(version.id.short) was not kept: its \(version.size) bytes are over "
@@ -56,31 +56,15 @@ extension LiveContainer {
 
     /// The live file of the item if its current version has the same content.
     private func liveFile(of version: Version) throws -> SharedDescriptor? {
-        guard let item = try store.item(version.item), let path = try store.path(of: item),
-            let current = try store.version(item.current), current.content == version.content
+        guard let item = try history.item(version.item), let path = try history.path(of: item),
+            let current = try history.version(item.current), current.content == version.content
         else { return nil }
-        return liveFile(at: path, current.id)
-    }
-
-    /// The live document if it holds this version; its kept copy during a change.
-    private func liveFile(at path: TreePath, _ version: VersionID) -> SharedDescriptor? {
-        try? looking(as: .container) { walk -> SharedDescriptor? in
-            let (spot, node, stat) = try walk.document(path)
-            let document = try document(of: node, stat, at: spot.place, in: spot.parent)
-            return try document.state.withLock { state in
-                guard let current = state.current, current.id == version, !state.isReturning else { return nil }
-                let now = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
-                if state.isKept, state.differs(from: now), let kept = try? store.contents.open(current.content) {
-                    return SharedDescriptor(kept.rawValue)
-                }
-                return try spot.open(flags: O_RDONLY)
-            }
-        }
+        return host.liveFile(at: path, current.id)
     }
 
     /// The same in the deleted area.
     private func deletedFile(of version: Version) throws -> SharedDescriptor? {
-        if let item = try store.item(version.item), let last = try store.version(item.current),
+        if let item = try history.item(version.item), let last = try history.version(item.current),
             last.content != version.content
         {
             return nil
@@ -89,8 +73,8 @@ extension LiveContainer {
     }
 
     func deletedFile(of item: ItemID) throws -> SharedDescriptor? {
-        for deletion in try store.deletions(of: item) where deletion.type == .file {
-            if let file = try? store.deletedArea.open(deletion.id) { return SharedDescriptor(file.rawValue) }
+        for deletion in try history.deletions(of: item) where deletion.type == .file {
+            if let file = try? host.store.deletedArea.open(deletion.id) { return SharedDescriptor(file.rawValue) }
         }
         return nil
     }

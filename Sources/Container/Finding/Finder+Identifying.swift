@@ -10,7 +10,7 @@ public enum Identified: Sendable {
     case deletion(Deletion)
 }
 
-extension LiveContainer {
+extension Finder {
     /// Fewer would be tried through.
     private static let fewestDigits = 4
     /// So many of each kind are looked at: with more, there are too few digits.
@@ -21,7 +21,7 @@ extension LiveContainer {
     public func identified(by digits: String, as principal: Principal) throws(OperationError) -> Identified {
         try operation {
             let digits = try Self.digits(digits)
-            let candidates = try store.named(byDigits: digits, limit: Self.mostCandidates)
+            let candidates = try history.named(byDigits: digits, limit: Self.mostCandidates)
             let found = candidates.compactMap { visible($0, principal) }
             guard let first = found.first else {
                 throw OperationError(.notFound, "no version, item or deletion \(digits)")

@@ -1,0 +1,64 @@
+// The history of a container, as users see it.
+
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// What is recorded of documents, versions and deleted things. Lists begin with the newest.
+protocol ContainerHistory: Sendable {
+    /// Grows with each change.
+    func lastNumber() throws(StoreError) -> UInt64
+    func item(at place: Place) throws(StoreError) -> Item?
+    func item(_ id: ItemID) throws(StoreError) -> Item?
+    func itemsWithOtherVersions(in directory: FileID) throws(StoreError) -> [Item]
+    func hasOtherVersions(_ item: ItemID) throws(StoreError) -> Bool
+    func version(_ id: VersionID) throws(StoreError) -> Version?
+    func versions(of item: ItemID) throws(StoreError) -> [Version]
+    func conflicts(of item: ItemID) throws(StoreError) -> [Version]
+    /// Those whose identity begins with these digits, as a document shows them that has the name, or was deleted under
+    /// it.
+    func versions(withPrefix digits: String, at place: Place) throws(StoreError) -> [Version]
+    /// Those with the same object.
+    func versions(sharing content: ContentID) throws(StoreError) -> [Version]
+    /// Documents with names and unresolved losers.
+    func conflicted() throws(StoreError) -> [Item]
+    /// What ids stand for that begin with these digits, at most so many of each kind.
+    func named(byDigits digits: String, limit: Int64) throws(StoreError) -> [NamedByID]
+    func path(of directory: FileID) throws(StoreError) -> TreePath?
+    func path(of item: Item) throws(StoreError) -> TreePath?
+    func deletion(_ id: DeletionID) throws(StoreError) -> Deletion?
+    func deletions(in directory: FileID) throws(StoreError) -> [Deletion]
+    func deletions(of item: ItemID) throws(StoreError) -> [Deletion]
+    /// What was deleted at exactly this path.
+    func deletions(at path: TreePath) throws(StoreError) -> [Deletion]
+    func deletions(in directory: FileID, named name: FileName) throws(StoreError) -> [Deletion]
+    /// What was deleted at a path and below it; all for nil.
+    func deletions(within path: TreePath?) throws(StoreError) -> [Deletion]
+}
+
+extension FactHistory: ContainerHistory {}
+
+extension VersionStore: ContainerHistory {
+    func lastNumber() throws(StoreError) -> UInt64 { try changeRange()?.upperBound ?? 0 }
+
+    func versions(withPrefix digits: String, at place: Place) throws(StoreError) -> [Version] {
+        var found: [Version] = []
+        for version in try versions(withPrefix: digits) {
+            var isHere = try item(version.item)?.places.contains(place) ?? false
+            if !isHere { isHere = try deletions(of: version.item).contains { $0.place == place } }
+            if isHere { found.append(version) }
+        }
+        return found
+    }
+}
+
+extension ContainerHistory {
+    /// Whether an item's current version is the kept content of a database.
+    func isDatabaseKept(_ id: ItemID, as name: FileName, in contents: ContentStore) -> Bool {
+        guard let item = try? item(id), let current = try? version(item.current),
+            let object = try? contents.open(current.content)
+        else { return false }
+        let kept = SharedDescriptor(object.rawValue)
+        return withExtendedLifetime(kept) { DatabaseRule.isDatabase(name, file: kept.raw) }
+    }
+}

@@ -1,0 +1,62 @@
+// What finding asks of a container over the engine.
+
+import CLinux
+import Glibc
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension EngineBrowsing: FoundContainer {
+    /// A copy is made of files of any size yet.
+    var maxFile: UInt64 { .max }
+
+    /// The document of a file that facts tell of; else what the file's identity, size and time say.
+    func found(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> () throws -> FoundDocument {
+        let (place, file) = (spot.place, node.file)
+        let unrecorded = try unrecorded(spot, node, stat)
+        return { [past] in
+            guard let item = try past.item(at: place), item.file.id == file else {
+                return (unrecorded.item, unrecorded)
+            }
+            return (item.id, try past.version(item.current))
+        }
+    }
+
+    private func unrecorded(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> Version {
+        let derived = DerivedIdentity.item(node.file, in: store.identity.container)
+        let attributes = try spot.with { file throws(Errno) in try Attributes(held: file) }
+        return Version(
+            id: VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified), item: derived,
+            kind: .current, content: ContentID(high: node.file.number, low: 0), size: stat.size,
+            modified: stat.modified, saved: stat.modified, time: HybridTime(wall: stat.modified, logical: 0),
+            device: store.identity.device, author: users.owner(stat.raw.user), attributes: attributes)
+    }
+
+    func identity(of node: Node) -> ItemID? {
+        guard node.isRegular else { return nil }
+        if let name = tree.nodes.location(node).name,
+            let item = try? past.item(at: Place(directory: name.parent.file, name: name.name)),
+            item.file.id == node.file
+        {
+            return item.id
+        }
+        return DerivedIdentity.item(node.file, in: store.identity.container)
+    }
+
+    func lastPath(of item: ItemID, _ versions: [Version]) -> TreePath? { try? past.lastPath(of: item) }
+
+    /// The document's file as long as its size and time are those of the version.
+    func liveFile(at path: TreePath, _ version: VersionID) -> SharedDescriptor? {
+        let open = try? Finder(self).looking(as: .container) { walk in
+            let (spot, node, stat) = try walk.document(path)
+            return (try spot.open(flags: O_RDONLY), stat, try found(spot, node, stat))
+        }
+        guard let (file, stat, found) = open, let current = try? found().current, current.id == version,
+            stat.size == current.size, stat.modified == current.modified
+        else { return nil }
+        return file
+    }
+
+    /// Databases are files like all others yet.
+    func isKeptBeside(_ version: Version, of document: DocumentRecord) -> Bool { false }
+}
