@@ -231,12 +231,16 @@ final class MountSettling {
         var objects: [Lineage.Found.Object] = []
         for content in contents.sorted(by: { $0.generation < $1.generation }) {
             guard let size = parts.kept.size(of: content) else { continue }
-            let needed = facts.versions(in: content).map(\.fingerprint.size).max() ?? 0
-            guard size >= needed else {
+            let labels = try parts.kept.labels(of: content)
+            let isWhole = facts.versions(in: content).allSatisfy { version in
+                // Or it was amended before that, and is shorter now.
+                version.fingerprint.size <= size || labels.contains { $0.version.number == version.number }
+            }
+            guard isWhole else {
                 parts.kept.drop(content)
                 continue
             }
-            objects.append(Lineage.Found.Object(content: content, labels: try parts.kept.labels(of: content)))
+            objects.append(Lineage.Found.Object(content: content, labels: labels))
         }
         return objects
     }

@@ -192,6 +192,20 @@ import VersionModel
         #expect(try container.problems() == [])
     }
 
+    @Test("A content that was kept for an amended version counts, though the facts know that as a longer one")
+    func keptAmended() throws {
+        let container = try ServedContainer()
+        let handle = try container.create("f")
+        try container.put("long text", handle, "f")
+        container.container.flush(container.caller, handle: handle)
+        var edit = AttributeEdit()
+        edit.size = 4
+        let node = try container.node("f")
+        _ = try container.container.setAttributes(container.caller, node: node, handle: handle, edit)
+        try killed(container, marking: ["f"], open: ["f"]) { try container.unlink("f") }
+        #expect(try container.deleted() == [["long"]])
+    }
+
     @Test("A new file that a program was writing at the kill has a version")
     func writingNew() throws {
         let container = try ServedContainer()
