@@ -85,7 +85,7 @@ extension Browser {
         // A database's current version may lie here, beside the document: it is found, but not listed.
         let deleted = try deletions(in: directory).documents[name] ?? []
         let candidates = try item(at: place).map { [$0.id] + deleted } ?? deleted
-        let isKept = candidates.contains { container.history.isDatabaseKept($0, as: name, in: store.contents) }
+        let isKept = candidates.contains { container.history.isDatabaseKept($0, as: name, in: store) }
         return isKept ? .document(place) : nil
     }
 

@@ -16,19 +16,19 @@ final class VersionContent: Sendable {
 
     let content: ContentID
     let size: UInt64
-    private let contents: ContentStore
+    private let store: VersionStore
     private let state: RankedMutex<State>
 
     /// - Throws: ENODATA if the content is nowhere any more.
     init(_ version: Version, in container: any BrowsableContainer) throws(Errno) {
         content = version.content
         size = version.size
-        contents = container.store.contents
-        var found = try Self.object(version.content, contents).map { State(file: $0, isObject: true) }
+        store = container.store
+        var found = try Self.object(version.content, store).map { State(file: $0, isObject: true) }
         if found == nil {
             found = try container.file(holding: version).map { State(file: $0, isObject: false) }
             // It may have been kept since, because the file was about to change.
-            if let object = try Self.object(version.content, contents) { found = State(file: object, isObject: true) }
+            if let object = try Self.object(version.content, store) { found = State(file: object, isObject: true) }
         }
         guard let found else { throw .noData }
         state = RankedMutex(found)
@@ -50,15 +50,15 @@ final class VersionContent: Sendable {
         let count = min(buffer.count, Int(clamping: size - start))
         let (file, isObject) = state.withLock { ($0.file, $0.isObject) }
         let result = try Backing.check { pread(file.raw, buffer.baseAddress, count, offset) }
-        guard !isObject, let object = try Self.object(content, contents) else { return result }
+        guard !isObject, let object = try Self.object(content, store) else { return result }
         // The file may have changed before it was read; from now on the object is what counts.
         state.withLock { $0 = State(file: object, isObject: true) }
         return try Backing.check { pread(object.raw, buffer.baseAddress, count, offset) }
     }
 
-    private static func object(_ content: ContentID, _ contents: ContentStore) throws(Errno) -> SharedDescriptor? {
+    private static func object(_ content: ContentID, _ store: VersionStore) throws(Errno) -> SharedDescriptor? {
         do throws(Errno) {
-            return SharedDescriptor(try contents.open(content).rawValue)
+            return SharedDescriptor(try store.contents.open(content).rawValue)
         } catch {
             guard error == .noSuchFileOrDirectory else { throw error }
             return nil

@@ -54,9 +54,9 @@ extension VersionStore: ContainerHistory {
 
 extension ContainerHistory {
     /// Whether an item's current version is the kept content of a database.
-    func isDatabaseKept(_ id: ItemID, as name: FileName, in contents: ContentStore) -> Bool {
+    func isDatabaseKept(_ id: ItemID, as name: FileName, in store: VersionStore) -> Bool {
         guard let item = try? item(id), let current = try? version(item.current),
-            let object = try? contents.open(current.content)
+            let object = try? store.contents.open(current.content)
         else { return false }
         let kept = SharedDescriptor(object.rawValue)
         return withExtendedLifetime(kept) { DatabaseRule.isDatabase(name, file: kept.raw) }
