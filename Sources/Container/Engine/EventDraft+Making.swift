@@ -32,7 +32,8 @@ extension Engine {
         let plan = Planning.plan(all: events, in: scene)
         if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
         let outcome = outcome(plan.facts, plan.memory, former, facts)
-        let whole = events.lazy.compactMap { self.whole($0, plan, part, links, facts) }.first
+        // A lazy sequence asks twice, and facts may be missed by the second time.
+        let whole = events.compactMap { self.whole($0, plan, part, links, facts) }.first
         let refused = plan.refusal.map { refusal in
             self.outcome(refusal.facts, refusal.memory.without(whole?.content), former, facts)
         }

@@ -15,10 +15,11 @@ extension LiveContainer: FoundContainer {
     }
 
     func lastPath(of item: ItemID, _ versions: [Version]) -> TreePath? {
-        let labels = versions.lazy.compactMap { version in
-            (try? self.store.contents.labels(of: version.content))?.first { $0.version.id == version.id }
+        for version in versions {
+            let labels = (try? store.contents.labels(of: version.content)) ?? []
+            if let label = labels.first(where: { $0.version.id == version.id }) { return label.path }
         }
-        return labels.first?.path
+        return nil
     }
 
     /// The live document if it holds this version; its kept copy during a change.

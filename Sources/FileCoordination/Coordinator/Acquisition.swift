@@ -51,7 +51,8 @@ struct Claimant: Sendable {
     var links: [PresenterLink] = []
 
     func presenter(with arbitration: any Arbitration) -> UInt64? {
-        links.lazy.compactMap { $0.number(with: arbitration) }.first
+        // Not lazily: that asks twice, and a presenter may be gone by the second time.
+        links.compactMap { $0.number(with: arbitration) }.first
     }
 
     /// The present place of an item that a URL names by the former place of the presenter's item.
