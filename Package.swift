@@ -161,7 +161,7 @@ let package = Package(
             "MountTests",
             [
                 "versionsfs", "versionsctl", "TestActor", "FaultShim", "Coordination", "VersionModel", "VersionStore",
-                "Lineage", system,
+                "Lineage", "LineageWorlds", system,
             ]),
         tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
         tests(

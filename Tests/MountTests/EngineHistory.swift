@@ -2,6 +2,7 @@
 
 import Foundation
 import Lineage
+import LineageWorlds
 import Support
 import SystemPackage
 import VersionModel
@@ -21,28 +22,13 @@ final class EngineHistory {
         root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
         store = try VersionStore(root: root, options: .init(clock: SystemClock(), readOnly: true))
         catalog = try FactStore(in: store.state, options: .init(readOnly: true))
-        facts = Self.facts(try catalog.feed(after: 0, limit: .max).transactions.flatMap(\.facts))
+        facts = Facts(told: try catalog.feed(after: 0, limit: .max).transactions.flatMap(\.facts))
     }
 
     func close() throws {
         catalog.close()
         store.close()
         try root.close()
-    }
-
-    /// The feed tells a name that was published late when it was; here each row has its place again.
-    private static func facts(_ told: [Fact]) -> Facts {
-        func number(_ fact: Fact) -> UInt64? {
-            switch fact {
-            case .row(let row): row.number.number
-            case .version(let version): version.number.number
-            default: nil
-            }
-        }
-        var facts = Facts()
-        let recorded = told.filter { number($0) != nil }.sorted { (number($0) ?? 0) < (number($1) ?? 0) }
-        for fact in recorded + told.filter({ number($0) == nil }) { facts.apply(fact) }
-        return facts
     }
 
     /// The document at a path.

@@ -17,7 +17,7 @@ protocol BrowsableContainer: AnyObject, Sendable {
     var socketPath: String? { get }
 
     func requester(_ caller: Caller) -> Requester
-    /// One of `user.versions.*` of what has no versions of its own.
+    /// The value of one of `user.versions.*` for a node without versions: a directory, or a foreign file.
     func toldOfOther(_ key: String, _ node: Node) throws(Errno) -> [UInt8]
     /// The file with the bytes of a version that is not kept as an object; nil if there is none any more.
     func file(holding version: Version) throws(Errno) -> SharedDescriptor?

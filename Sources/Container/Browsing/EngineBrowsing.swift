@@ -32,7 +32,7 @@ final class EngineBrowsing: BrowsableContainer {
     func requester(_ caller: Caller) -> Requester { recorded.callers.requester(caller) }
     func toldOfOther(_ key: String, _ node: Node) throws(Errno) -> [UInt8] { try told.ofOther(key, node) }
 
-    /// A deleted file is a version; what has no versions is an entry of the deleted area.
+    /// A deleted file is a version. A directory, a symlink or a special file is an entry of the deleted area.
     func content(of deletion: DeletionID) -> DeletedContent {
         do throws(StoreError) {
             if let version = try past.version(of: deletion) { return .version(version) }

@@ -46,7 +46,7 @@ extension Custodian {
 // MARK: Copies of symlinks, FIFOs, sockets and devices that have other names
 
 extension Custodian {
-    /// Puts a copy of what is neither a file nor a directory into the deleted area. Its name stays.
+    /// Puts a copy of a symlink or a special file into the deleted area. The original keeps its name.
     func moveInCopy(
         _ names: borrowing NamesHeldAlone, of name: FileName, in directory: SharedDescriptor, _ stat: FileStat,
         _ deletion: Deletion

@@ -51,8 +51,8 @@ extension Engine {
         }
     }
 
-    /// A file of which no row tells has a document from now on, whose first version is what the file holds. What has no
-    /// versions has a row.
+    /// A file of which no row tells has a document from now on, whose first version is the file's content. A
+    /// directory, a symlink or a special file has a row.
     ///
     /// - Parameter isThere: whether the name has that file. It is asked with the names held.
     func adopt(

@@ -6,7 +6,7 @@ import VersionModel
 import VersionStore
 
 extension Engine {
-    /// What a file holds is a version without an author, if it is not what was recorded last. Of a file that is
+    /// The content of a file becomes a version without an author if it is not the one recorded last. Of a file that is
     /// remembered, the next plan sees that by itself: a program has it open, or it was looked at a moment ago.
     ///
     /// | the file | |

@@ -18,7 +18,7 @@ final class Engine: Sendable {
         var kept: any KeptContents
         var recorder: any FactRecorder
         var clock: any WallClock
-        /// What is to be looked at if this process is killed.
+        /// The places and files that the next mount looks at if this process is killed.
         var marks: any Marks = NoMarks()
         /// How programs are related, of those that are asked about.
         var kin: @Sendable ([ActorNumber]) -> Kin

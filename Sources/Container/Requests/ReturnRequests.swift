@@ -1,4 +1,4 @@
-// What programs ask back, over the engine: deleted things and former contents.
+// Deleted files that programs ask back, over the engine.
 
 import CLinux
 import Glibc
@@ -41,34 +41,7 @@ final class ReturnRequests: Sendable {
             if try Backing.statIfPresent(name.name.bytes, in: directory.raw) != nil { throw .fileExists }
             guard case .name(let named, _)? = draft.plan.point else { throw .noSuchFileOrDirectory }
             guard named == file else { throw .resourceBusy }
-            try put(staged, file, at: name, draft, replacing: false)
-        }
-    }
-
-    // MARK: Former contents
-
-    /// Gives a document the content of a version, which is a save.
-    func restore(_ version: VersionNumber, at name: Node.Name, by requester: Requester) throws(Errno) {
-        let program = try recorded.program(requester)
-        try recorded.repeating { () throws(Errno) in
-            guard let found = try recorded.entry(name.name, in: name.parent), !found.isForeign, found.stat.isRegular
-            else { throw .noSuchFileOrDirectory }
-            let at = try recorded.adopt(found)
-            defer { recorded.files.letGo(at.file) }
-            let (staged, file) = try stage()
-            defer { recorded.files.letGo(file) }
-            try dress(staged, like: found)
-            let event = Event.restore(program.number, at.place, version, file)
-            try recorded.engine.performNaming(file, event, [at]) { (held, draft) throws(Errno) in
-                guard case .name? = draft.plan.point else { throw .noSuchFileOrDirectory }
-                let target = try names.same(found)
-                let leaving = try names.leaving(target, draft.whole)
-                do throws(Errno) { try put(staged, file, at: name, draft, replacing: true) } catch {
-                    if let whole = draft.whole { names.kept.drop(whole.content) }
-                    throw error
-                }
-                names.leave(held, target, leaving)
-            }
+            try put(staged, file, at: name, draft)
         }
     }
 
@@ -83,13 +56,13 @@ final class ReturnRequests: Sendable {
     }
 
     private func put(
-        _ staged: StagedFile, _ file: FileID, at name: Node.Name, _ draft: EventDraft, replacing: Bool
+        _ staged: StagedFile, _ file: FileID, at name: Node.Name, _ draft: EventDraft
     ) throws(Errno) {
         if let modified = draft.plan.memory[file]?.modified {
             let times = [modified.timespec, modified.timespec]
             try Backing.check { futimens(staged.file.raw, times) }
         }
-        try staged.place(name.name, in: try tree.descriptor(of: name.parent), replacing: replacing)
+        try staged.place(name.name, in: try tree.descriptor(of: name.parent), replacing: false)
     }
 
     /// Gives a new file the rights that a version had, and the other attributes of the file that was kept.
@@ -104,12 +77,5 @@ final class ReturnRequests: Sendable {
         // A daemon that may not give files away keeps them.
         _ = fchown(staged.file.raw, rights.owner, rights.group)
         try Backing.check { fchmod(staged.file.raw, mode_t(SetIDRule.afterChange(rights.mode, byStranger: true))) }
-    }
-
-    /// Gives a new file the owner, mode and attributes of the one that it replaces.
-    private func dress(_ staged: StagedFile, like found: FoundName) throws(Errno) {
-        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-        let open = SharedDescriptor(try Backing.open(found.name.bytes, in: found.directory.raw, flags: flags))
-        try withExtendedLifetime(open) { () throws(Errno) in try staged.dress(like: open.raw, keepsSetID: false) }
     }
 }

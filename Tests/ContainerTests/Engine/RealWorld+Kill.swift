@@ -100,7 +100,7 @@ extension RealWorld {
                 return "\(place): \(String(describing: there)), by the facts \(String(describing: recorded))"
             }
         }
-        let facts = facts(told)
+        let facts = Facts(told: told)
         for name in disk.names {
             guard let row = facts.occupant(of: name.place), disk[name.file] != nil else { continue }
             let bytes = hashed(live(name.file) ?? [])
@@ -117,20 +117,6 @@ extension RealWorld {
         }
         let missing = whole(facts, disk)
         return missing.isEmpty ? nil : "not all is settled: \(missing)"
-    }
-
-    private func facts(_ told: [Fact]) -> Facts {
-        func number(_ fact: Fact) -> UInt64? {
-            switch fact {
-            case .row(let row): row.number.number
-            case .version(let version): version.number.number
-            default: nil
-            }
-        }
-        var facts = Facts()
-        let recorded = told.filter { number($0) != nil }.sorted { (number($0) ?? 0) < (number($1) ?? 0) }
-        for fact in recorded + told.filter({ number($0) == nil }) { facts.apply(fact) }
-        return facts
     }
 
     private func live(_ file: FileID) -> [UInt8]? { state.withLock { $0.files[file] }.map { bytes($0.raw) } }

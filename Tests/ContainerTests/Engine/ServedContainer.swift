@@ -3,7 +3,9 @@
 import Foundation
 import Glibc
 import Lineage
+import LineageWorlds
 import Logging
+import Support
 import SystemPackage
 import Testing
 import VersionModel
@@ -25,9 +27,7 @@ final class ServedContainer {
     private var killed: [EngineContainer] = []
 
     init(files: [String: String] = [:]) throws {
-        var template = Array("/var/tmp/versionsfs-served.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try Workplace.fresh("served")
         for (name, text) in files { try text.write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8) }
         root = try FileDescriptor.open(path, .readOnly, options: .directory)
         var logger = Logger(label: "test")
@@ -189,18 +189,7 @@ final class ServedContainer {
 
     /// All that was told.
     func told() throws -> Facts {
-        let told = try facts.feed(after: 0, limit: .max).transactions.flatMap(\.facts)
-        func number(_ fact: Fact) -> UInt64? {
-            switch fact {
-            case .row(let row): row.number.number
-            case .version(let version): version.number.number
-            default: nil
-            }
-        }
-        var facts = Facts()
-        let recorded = told.filter { number($0) != nil }.sorted { (number($0) ?? 0) < (number($1) ?? 0) }
-        for fact in recorded + told.filter({ number($0) == nil }) { facts.apply(fact) }
-        return facts
+        Facts(told: try facts.feed(after: 0, limit: .max).transactions.flatMap(\.facts))
     }
 
     func row(_ path: String) throws -> NameRow? {
