@@ -90,7 +90,9 @@ final class NameRequests: Sendable {
         return try recorded.repeating { () throws(Errno) in
             let former = tree.nodes.location(source).name
             if let former { try tree.requireSameContainer(former.parent, parent) }
-            guard !source.isForeign, !parent.isForeign, former != nil || source.isRegular else {
+            // Another request has taken its name, and it may have more: the kernel looks it up again.
+            if former == nil, !source.isForeign, !source.isRegular { throw Errno(rawValue: ESTALE) }
+            guard !source.isForeign, !parent.isForeign else {
                 return try tree.names.writing { (names) throws(Errno) in try link(names, source, name, in: parent) }
             }
             try recorded.adoptDirectory(parent)
