@@ -36,9 +36,9 @@ public final class EngineContainer: ContainerRequests {
                 heldDirectories: options.heldDirectories, survivors: survivors)
         } catch { throw .io(error, "the container's root") }
         let callers = Callers(boundaries: options.settings.actorBoundaries)
+        let policy = Policy(options.settings)
         serving = Serving(
-            nodes: tree.nodes, callers: callers, policy: Policy(options.settings), timers: timers,
-            logger: options.logger)
+            nodes: tree.nodes, callers: callers, policy: policy, timers: timers, logger: options.logger)
         directories = DirectoryRequests(tree, passthrough: serving.passthrough, store: store)
         metadata = MetadataRequests(
             tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
@@ -54,8 +54,9 @@ public final class EngineContainer: ContainerRequests {
             names: tree.names)
         recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
-        names = NameRequests(recorded, kept: kept)
-        files = FileRequests(recorded, serving: serving, store: store, logger: options.logger)
+        let versioned = VersionedNames(recorded, policy)
+        names = NameRequests(recorded, versioned, kept: kept)
+        files = FileRequests(recorded, versioned, serving: serving, store: store, logger: options.logger)
         browsing = EngineBrowsing(
             names, store: store, passthrough: serving.passthrough, logger: options.logger)
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
@@ -77,6 +78,7 @@ public final class EngineContainer: ContainerRequests {
     public func start() {
         timers.start()
         serving.start()
+        names.versioned.readIgnoreFile()
         rest()
     }
 

@@ -14,12 +14,13 @@ final class EngineBrowsing: BrowsableContainer {
     let logger: Logger
     let told: ToldAttributes
     private let recorded: RecordedTree
+    let versioned: VersionedNames
     let past: FactHistory
     let users = UserNames()
     private let returns: ReturnRequests
 
     init(_ names: NameRequests, store: VersionStore, passthrough: Passthrough, logger: Logger) {
-        recorded = names.recorded
+        (recorded, versioned) = (names.recorded, names.versioned)
         (self.store, self.passthrough, self.logger) = (store, passthrough, logger)
         past = FactHistory(recorded.facts, of: store)
         returns = ReturnRequests(names, past, store: store)

@@ -14,9 +14,10 @@ extension EngineBrowsing: FoundContainer {
     func found(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> () throws -> FoundDocument {
         let (place, file) = (spot.place, node.file)
         let unrecorded = try unrecorded(spot, node, stat)
+        let isLeftOut = versioned.isIgnored(spot.name, in: spot.parent)
         return { [past] in
             guard let item = try past.item(at: place), item.file.id == file else {
-                return (unrecorded.item, unrecorded)
+                return (unrecorded.item, isLeftOut ? nil : unrecorded)
             }
             return (item.id, try past.version(item.current))
         }

@@ -29,10 +29,13 @@ final class EngineKeeper: ContentKeeper {
         return try look()
     }
 
-    func metadataChanged(of node: Node, mayHaveMode: Bool, by caller: Caller) {}
+    func metadataChanged(of node: Node, mayHaveMode: Bool, by caller: Caller) {
+        files.versioned.noteChange(ofRightsOf: node)
+    }
 
     /// The change is made. If it cannot be recorded, it stays so: the next save has the attributes.
     func attributesChanged(of node: Node, by caller: Caller) {
+        files.versioned.noteChange(ofRightsOf: node)
         do throws(Errno) { try record(attributesOf: node, by: caller) } catch {
             logger.info("a change of attributes is not recorded: \(error)")
         }
@@ -40,7 +43,8 @@ final class EngineKeeper: ContentKeeper {
 
     private func record(attributesOf node: Node, by caller: Caller) throws(Errno) {
         guard !node.isForeign, let name = recorded.tree.nodes.location(node).name,
-            let entry = try recorded.entry(name.name, in: name.parent), entry.node === node, !entry.isForeign
+            let entry = try recorded.entry(name.name, in: name.parent), entry.node === node, !entry.isForeign,
+            try !files.versioned.isLeftOut(entry)
         else { return }
         let program = try recorded.program(caller)
         let found = try recorded.adopt(entry)

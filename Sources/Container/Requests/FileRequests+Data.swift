@@ -110,7 +110,8 @@ extension FileRequests {
             guard let name = tree.nodes.location(node).name,
                 let entry = try recorded.entry(name.name, in: name.parent), entry.node === node
             else { throw Errno(rawValue: ESTALE) }
-            if entry.stat.size == UInt64(clamping: size) { return try Self.truncate(descriptor, to: size) }
+            let isLeftOut = try versioned.isLeftOut(entry)
+            if isLeftOut || entry.stat.size == UInt64(clamping: size) { return try Self.truncate(descriptor, to: size) }
             let at = try recorded.adopt(entry)
             defer { recorded.files.letGo(at.file) }
             try engine.perform(.truncate(program.number, at.place), [at]) { () throws(Errno) in

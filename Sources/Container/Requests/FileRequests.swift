@@ -12,6 +12,7 @@ import VersionStore
 /// Opens files, and tells the engine what programs do through the handles.
 final class FileRequests: Sendable {
     let recorded: RecordedTree
+    let versioned: VersionedNames
     let serving: Serving
     let store: VersionStore
     private let logger: Logger
@@ -19,8 +20,11 @@ final class FileRequests: Sendable {
     var tree: LiveTree { recorded.tree }
     var engine: Engine { recorded.engine }
 
-    init(_ recorded: RecordedTree, serving: Serving, store: VersionStore, logger: Logger) {
-        (self.recorded, self.serving, self.store, self.logger) = (recorded, serving, store, logger)
+    init(
+        _ recorded: RecordedTree, _ versioned: VersionedNames, serving: Serving, store: VersionStore, logger: Logger
+    ) {
+        (self.recorded, self.versioned, self.serving) = (recorded, versioned, serving)
+        (self.store, self.logger) = (store, logger)
     }
 
     // MARK: Opening
@@ -31,7 +35,7 @@ final class FileRequests: Sendable {
         // The kernel opens pipes and devices by itself.
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
         if flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 { return try openForReading(caller, node, flags) }
-        guard !node.isForeign else { return try openPlainly(caller, node, flags) }
+        guard !node.isForeign else { return try openPlainly(caller, node, flags, try openBelow(node, flags)) }
         let program = try recorded.program(caller)
         return try recorded.repeating { () throws(Errno) in try openForWriting(caller, node, flags, by: program) }
     }
@@ -56,6 +60,7 @@ final class FileRequests: Sendable {
         guard let entry = try recorded.entry(name.name, in: name.parent),
             entry.stat.key == (try Backing.stat(descriptor.raw)).key
         else { throw Errno(rawValue: ESTALE) }
+        if try versioned.isLeftOut(entry) { return try openPlainly(caller, node, flags, descriptor) }
         let at = try recorded.adopt(entry)
         defer { recorded.files.letGo(at.file) }
         let file = OpenFile(
@@ -89,14 +94,19 @@ final class FileRequests: Sendable {
     }
 
     /// A file of which no versions are made.
-    private func openPlainly(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
-        let descriptor = try openBelow(node, flags)
-        if flags & O_TRUNC != 0 { try Backing.check { ftruncate(descriptor.raw, 0) } }
+    private func openPlainly(
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ descriptor: SharedDescriptor
+    ) throws(Errno) -> OpenReply {
+        let hasSetID = try Backing.stat(descriptor.raw).hasSetID
+        if flags & O_TRUNC != 0 {
+            try Backing.check { ftruncate(descriptor.raw, 0) }
+            if caller.dropsSetID { SetIDRule.drop(on: descriptor.raw, by: caller) }
+        }
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: recorded.callers.requester(caller), claim: nil)
         node.admit(file)
-        return serve(file, isMediated: true)
+        return serve(file, isMediated: node.isForeign || hasSetID || flags & O_APPEND != 0)
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
@@ -153,10 +163,7 @@ final class FileRequests: Sendable {
 
     private func create(_ new: NewFile) throws(Errno) -> Creation {
         var made: (found: Found, file: OpenFile)?
-        guard !new.parent.isForeign else {
-            let (found, file) = try tree.names.writing { (_) throws(Errno) in try make(new, serving.files.newHandle()) }
-            return Creation(found: found, reply: serve(file, isMediated: true))
-        }
+        if try versioned.isLeftOut(new.name, in: new.parent) { return try createPlainly(new) }
         try recorded.adoptDirectory(new.parent)
         let place = try recorded.place(new.name, in: new.parent)
         let handle = serving.files.newHandle()
@@ -179,6 +186,15 @@ final class FileRequests: Sendable {
         // The kernel does not know the file yet, so it cannot be told later.
         if made.file.mayBeMapped { made.found.attributes.valid = Validity.none }
         return Creation(found: made.found, reply: reply)
+    }
+
+    /// A file without versions.
+    private func createPlainly(_ new: NewFile) throws(Errno) -> Creation {
+        var (found, file) = try tree.names.writing { (_) throws(Errno) in try make(new, serving.files.newHandle()) }
+        let reply = serve(
+            file, isMediated: new.parent.isForeign || new.mode & 0o6000 != 0 || new.flags & O_APPEND != 0)
+        if file.mayBeMapped { found.attributes.valid = Validity.none }
+        return Creation(found: found, reply: reply)
     }
 
     /// Makes a file and its handle. The names are held alone.
@@ -257,6 +273,7 @@ final class FileRequests: Sendable {
     }
 
     private func end(_ file: OpenFile, _ event: Event) {
+        defer { versioned.noteChange(of: file.node) }
         do throws(Errno) { try engine.perform(event) } catch {
             logger.error(
                 "a save could not be recorded: \(error)",

@@ -27,6 +27,10 @@ extension NameRequests {
         let (parent, newParent) = (try tree.node(parent), try tree.node(newParent))
         let name = try tree.name(bytes, in: parent, forChange: true, takesAway: flags & linux_RENAME_EXCHANGE == 0)
         let newName = try tree.name(newBytes, in: newParent, forChange: true)
+        defer {
+            versioned.noteChange(of: name, in: parent)
+            versioned.noteChange(of: newName, in: newParent)
+        }
         try recorded.repeating { () throws(Errno) in
             guard let source = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
             let target = try recorded.entry(newName, in: newParent)
@@ -48,18 +52,24 @@ extension NameRequests {
             return try carryOutPlainly(move)
         }
         if target?.stat.key == source.stat.key { return try carryOutPlainly(move) }
+        let isTargetLeftOut = try target.map { found throws(Errno) in try versioned.isLeftOut(found) } ?? false
+        let begins = try versioned.isLeftOut(source)
+        if begins, target == nil || isTargetLeftOut, try versioned.isLeftOut(move.newName, in: move.newParent) {
+            return try carryOutPlainly(move)
+        }
         if let target, !move.isExchange { try requireReplaceable(target, by: source, move.flags) }
 
         try recorded.adoptDirectory(move.newParent)
         var found = [try recorded.adopt(source)]
         defer { for one in found { recorded.files.letGo(one.file) } }
-        if let target { found.append(try recorded.adopt(target)) }
+        if let target, move.isExchange || !isTargetLeftOut { found.append(try recorded.adopt(target)) }
         let place = try recorded.place(move.newName, in: move.newParent)
         let events = events(of: move, from: found[0].place, to: place, by: program)
         let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)
         }
         try? entries.returned(found[0], by: plan)
+        if begins, let node = source.node { try? recorded.begin(writersOf: node) }
         let requester = program.requester
         let moves = [(move.source.name, move.newName), (move.newName, move.source.name)]
         for (one, (old, new)) in zip(found, moves.prefix(move.isExchange ? 2 : 1))

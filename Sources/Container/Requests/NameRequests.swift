@@ -10,13 +10,14 @@ import VersionStore
 /// Makes names, links and removes them. What that means for documents is the engine's.
 final class NameRequests: Sendable {
     let recorded: RecordedTree
+    let versioned: VersionedNames
     let kept: KeptObjects
     let entries: DeletedEntries
 
     var tree: LiveTree { recorded.tree }
 
-    init(_ recorded: RecordedTree, kept: KeptObjects) {
-        (self.recorded, self.kept) = (recorded, kept)
+    init(_ recorded: RecordedTree, _ versioned: VersionedNames, kept: KeptObjects) {
+        (self.recorded, self.versioned, self.kept) = (recorded, versioned, kept)
         entries = DeletedEntries(recorded, kept.custodian)
     }
 
@@ -87,12 +88,13 @@ final class NameRequests: Sendable {
         let (program, source) = (try recorded.program(caller), try tree.node(id))
         let parent = try tree.node(parent)
         let name = try tree.name(bytes, in: parent, forChange: true)
+        defer { versioned.noteChange(of: name, in: parent) }
         return try recorded.repeating { () throws(Errno) in
             let former = tree.nodes.location(source).name
             if let former { try tree.requireSameContainer(former.parent, parent) }
             // Another request has taken its name, and it may have more: the kernel looks it up again.
             if former == nil, !source.isForeign, !source.isRegular { throw Errno(rawValue: ESTALE) }
-            guard !source.isForeign, !parent.isForeign else {
+            guard !source.isForeign, !parent.isForeign, try !staysLeftOut(source, as: name, in: parent) else {
                 return try tree.names.writing { (names) throws(Errno) in try link(names, source, name, in: parent) }
             }
             try recorded.adoptDirectory(parent)
@@ -115,6 +117,13 @@ final class NameRequests: Sendable {
             guard let made else { throw .ioError }
             return made
         }
+    }
+
+    /// Whether a file has no versions, and has none under one more name either.
+    private func staysLeftOut(_ source: Node, as name: FileName, in parent: Node) throws(Errno) -> Bool {
+        guard source.isRegular, try versioned.isLeftOut(name, in: parent) else { return false }
+        if tree.nodes.location(source).name == nil { return true }
+        return try versioned.isLeftOut(source)
     }
 
     /// A file that was made without a name (O_TMPFILE) is a document from now on. Its first version is the one that its
@@ -174,6 +183,7 @@ final class NameRequests: Sendable {
     ) throws(Errno) {
         let (program, parent) = (try recorded.program(caller), try tree.node(parent))
         let name = try tree.name(bytes, in: parent, forChange: true, takesAway: true)
+        defer { versioned.noteChange(of: name, in: parent) }
         try recorded.repeating { () throws(Errno) in
             guard let found = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
             try check(found)
@@ -193,6 +203,7 @@ final class NameRequests: Sendable {
     /// Whether facts tell of a removal. What a program has made up for itself, and has no versions, goes as it came.
     private func isRecorded(_ found: FoundName, _ program: RecordedTree.Program) throws(Errno) -> Bool {
         if found.isForeign { return false }
+        if try versioned.isLeftOut(found) { return false }
         if found.stat.isRegular || !program.requester.makesUp(found.name) { return true }
         return try recorded.isKnown(found)
     }

@@ -165,6 +165,26 @@ final class RecordedTree: Sendable {
         }
     }
 
+    // MARK: Writers
+
+    /// A file without versions has become a document: what programs that have it open write from now on is saved.
+    func begin(writersOf node: Node) throws(Errno) {
+        for file in node.writers where engine.scene.file(of: file.number) == nil {
+            guard let name = tree.nodes.location(node).name else { return }
+            let at = FileAtPlace(place: try place(name.name, in: name.parent), file: node.file)
+            let mode: AccessMode = file.flags & O_APPEND != 0 ? .append : .write
+            let isUnseen = file.state.withLock { $0.isPassed && !$0.isMediated }
+            let program = try program(file.requester)
+            files.hold(node.file, file.descriptor)
+            do throws(Errno) {
+                try engine.perform(.open(program.number, at.place, file.number, mode, isUnseen: isUnseen), [at])
+            } catch {
+                files.letGo(node.file)
+                throw error
+            }
+        }
+    }
+
     // MARK: Other files
 
     /// A file that no request is about, by the names that facts tell of. The names may change meanwhile: the file that
