@@ -29,6 +29,7 @@ public final class EngineContainer: ContainerRequests {
     ) throws(StoreError) {
         isReadOnly = options.isReadOnly
         let survivors = Survivors()
+        if !facts.identity.cleanShutdown, !options.isReadOnly { survivors.find() }
         let tree: LiveTree
         do throws(Errno) {
             tree = try LiveTree(
@@ -56,7 +57,10 @@ public final class EngineContainer: ContainerRequests {
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
         let versioned = VersionedNames(recorded, policy)
         names = NameRequests(recorded, versioned, kept: kept)
-        files = FileRequests(recorded, versioned, serving: serving, store: store, logger: options.logger)
+        files = FileRequests(
+            recorded, versioned, serving: serving, store: store,
+            UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options),
+            logger: options.logger)
         browsing = EngineBrowsing(
             names, store: store, passthrough: serving.passthrough, logger: options.logger)
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
@@ -79,6 +83,7 @@ public final class EngineContainer: ContainerRequests {
         timers.start()
         serving.start()
         names.versioned.readIgnoreFile()
+        files.start(isSettled: isReadOnly || facts.identity.cleanShutdown)
         rest()
     }
 
@@ -94,7 +99,7 @@ public final class EngineContainer: ContainerRequests {
     public func close() {
         timers.end()
         serving.end()
-        for file in serving.files.all where file.isWriter { files.release(node: file.node.id, handle: file.id) }
+        files.end()
         facts.close()
     }
 

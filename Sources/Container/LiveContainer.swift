@@ -118,7 +118,7 @@ public final class LiveContainer: Sendable {
             clock: options.clock, logger: options.logger)
         past = Past(store: store, documents: documents, clock: options.clock)
         mappedFiles = MappedFiles(
-            nodes: nodes, documents: documents, serving: serving,
+            nodes: nodes, serving: serving,
             patience: options.unansweredSeconds * 1_000_000_000, logger: options.logger)
         survivors.whenLookedUp { [weak self] node in self?.noteSurvivor(node) }
         metadata.connect(self)

@@ -60,14 +60,16 @@ final class Engine: Sendable {
     ///
     /// - Parameters:
     ///   - found: names of the event, and the files that the request has found there.
+    ///   - doubted: a file that may have changed although no time has moved.
     ///   - call: makes the system call.
     /// - Throws: ESTALE if a name has another file by now; what the call throws, or the keeping of a content before it.
     ///   Nothing has happened then, but for bytes that are a version now.
     @discardableResult
     func perform(
-        _ event: Event, _ found: [FileAtPlace] = [], _ call: () throws(Errno) -> Void = {}
+        _ event: Event, _ found: [FileAtPlace] = [], doubted: FileID? = nil,
+        _ call: () throws(Errno) -> Void = {}
     ) throws(Errno) -> Plan {
-        var work = EventWork([event], found, self)
+        var work = EventWork([event], found, self, doubted: doubted)
         defer { work.end() }
         while true {
             try work.prepare()

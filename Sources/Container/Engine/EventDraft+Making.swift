@@ -12,9 +12,10 @@ extension Engine {
     ///   - found: names of the events, and the files that the request has found there.
     ///   - asked: what earlier plans of the events have asked about; it grows.
     ///   - number: the first of the numbers for its facts.
+    ///   - doubted: a file whose bytes are looked at although no time has moved.
     /// - Throws: ESTALE if one of the names has another file.
     func draft(
-        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64
+        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64, doubted: FileID? = nil
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known, next: number), asked.count)
         asked.begin(at: number)
@@ -27,7 +28,7 @@ extension Engine {
         if isStale { throw Errno(rawValue: ESTALE) }
         // What the looks show is remembered along with what the plan changes.
         let former = part
-        let links = try look(at: &part, &stamps, facts)
+        let links = try look(at: &part, &stamps, facts, doubted)
         scene.memory = part.memory
         let plan = Planning.plan(all: events, in: scene)
         if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
@@ -63,7 +64,7 @@ extension Engine {
     /// Looks at the files of a part, those among them that are not remembered.
     /// - Returns: how many names each of them has below.
     private func look(
-        at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts
+        at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts, _ doubted: FileID?
     ) throws(Errno) -> [FileID: UInt32] {
         let looks = FileLooks(files: parts.files)
         var links: [FileID: UInt32] = [:]
@@ -76,7 +77,8 @@ extension Engine {
             let held = file.holds.flatMap(facts.fingerprint)
             guard
                 let look = try looks.look(
-                    at: file, stamps[file.id], held: held, isInDoubt: isInDoubt, isWritten: isWritten)
+                    at: file, stamps[file.id], held: held, isInDoubt: isInDoubt, isWritten: isWritten,
+                    isDoubted: file.id == doubted)
             else { continue }
             var now = look.file
             // Of a file that was not remembered, its bytes tell, too.

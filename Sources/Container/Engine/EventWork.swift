@@ -11,6 +11,7 @@ struct EventWork: ~Copyable {
     private let found: [FileAtPlace]
     private let engine: Engine
     private let asked: Asked
+    private let doubted: FileID?
     private var held: Set<Subject> = []
     /// Contents that were copied for this event, and what their files looked like.
     private var kept: [Content: Stamp] = [:]
@@ -20,8 +21,8 @@ struct EventWork: ~Copyable {
     /// What is marked until it ends.
     private var marked: [Mark] = []
 
-    init(_ events: [Event], _ found: [FileAtPlace], _ engine: Engine) {
-        (self.events, self.found, self.engine) = (events, found, engine)
+    init(_ events: [Event], _ found: [FileAtPlace], _ engine: Engine, doubted: FileID? = nil) {
+        (self.events, self.found, self.engine, self.doubted) = (events, found, engine, doubted)
         asked = Asked(found.map(\.file) + events.compactMap { $0.handle.flatMap(engine.scene.file) })
     }
 
@@ -42,7 +43,8 @@ struct EventWork: ~Copyable {
         guard attempts <= Engine.mostAttempts else { throw .ioError }
         while true {
             let draft: EventDraft
-            switch try engine.draft(events, found, asked, number: engine.known.lastNumber + 1) {
+            let next = engine.known.lastNumber + 1
+            switch try engine.draft(events, found, asked, number: next, doubted: doubted) {
             case .ready(let made): draft = made
             case .missing(let missing):
                 try engine.load(missing)
@@ -99,7 +101,9 @@ struct EventWork: ~Copyable {
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            guard case .ready(let draft) = try engine.draft(events, found, asked, number: first),
+            guard
+                case .ready(let draft) = try engine.draft(
+                    events, found, asked, number: first, doubted: doubted),
                 draft.subjects.isSubset(of: held)
             else { return nil }
             if draft.lastNumber >= first + count {

@@ -27,23 +27,28 @@ struct FileLooks: Sendable {
     ///   - isInDoubt: whether writes that come unseen may have changed more than the end of the file.
     ///   - isWritten: whether a program may have written to it since. Else equal bytes under another time mean that the
     ///     time was set.
+    ///   - isDoubted: whether it may have changed although no time has moved: by a store into a mapped page that waits
+    ///     to be written already. Its bytes tell then, up to a size.
     /// - Returns: nil if there is no such file any more, or if it is none that has versions.
     func look(
-        at former: LiveFile, _ stamp: Stamp?, held: Fingerprint?, isInDoubt: Bool, isWritten: Bool
+        at former: LiveFile, _ stamp: Stamp?, held: Fingerprint?, isInDoubt: Bool, isWritten: Bool,
+        isDoubted: Bool = false
     ) throws(Errno) -> Look? {
         guard let status = try files.status(of: former.id), status.isRegular else { return nil }
         let now = Stamp(status)
-        if now == stamp { return Look(file: former, stamp: now, links: status.links) }
+        let isRead = isDoubted && status.size <= Self.hashedAtOnce
+        if now == stamp, !isRead { return Look(file: former, stamp: now, links: status.links) }
         var file = former
         file.modified = status.modified
         // Of a file that is looked at first, what was recorded tells.
         let isSame = stamp.map { $0.size == now.size && $0.modified == now.modified && $0.file == now.file }
             ?? (former.fingerprint.size == now.size && former.modified == now.modified)
         // Then only its attributes have changed.
-        if isSame { return Look(file: file, stamp: now, links: status.links) }
+        if isSame, !isRead { return Look(file: file, stamp: now, links: status.links) }
         let opened = try files.open(former.id)
         file.fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
-        file.isChanged = former.isChanged || isWritten || file.fingerprint != former.fingerprint
+        let isOther = file.fingerprint != former.fingerprint
+        file.isChanged = former.isChanged || isWritten && !isSame || isOther
         if isInDoubt, let held { file.beginsWithHeld = Self.begins(opened.raw, status, with: held) }
         return Look(file: file, stamp: now, links: status.links)
     }

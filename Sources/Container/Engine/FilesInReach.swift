@@ -28,6 +28,19 @@ final class FilesInReach: FilesBelow {
         held.withLock { $0[file, default: Held(descriptor: descriptor, uses: 0)].uses += 1 }
     }
 
+    /// Has a file in reach by a path descriptor alone, if it is in reach: one for writing would count as a writer where
+    /// it is asked whether there is one.
+    func holdByPath(_ file: FileID, _ descriptor: SharedDescriptor) {
+        guard let path = try? Backing.open([], in: descriptor.raw, flags: linux_O_PATH) else { return }
+        let byPath = SharedDescriptor(path)
+        let former = held.withLock { held in
+            let former = held[file]?.descriptor
+            held[file]?.descriptor = byPath
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+
     func letGo(_ file: FileID) {
         // Closed outside the lock.
         let last = held.withLock { held -> SharedDescriptor? in

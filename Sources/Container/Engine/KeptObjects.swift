@@ -44,6 +44,28 @@ final class KeptObjects: KeptContents {
         try custodian.keep(copying: file.raw, as: content, label, also: others)
     }
 
+    /// A file that is an object itself is its program's again: the object is a copy from now on.
+    /// - Throws: ESTALE if another request is at that, or the content was given up meanwhile.
+    func takeBack(_ node: Node, from content: ContentID) throws(Errno) {
+        let place = custodian.store.contents.place(of: content)
+        let path = Array(place.name.utf8)
+        func open(_ flags: Int32) throws(Errno) -> SharedDescriptor {
+            do throws(Errno) {
+                return SharedDescriptor(
+                    try Backing.open(path, in: place.directory.rawValue, flags: flags | O_NOFOLLOW))
+            } catch { throw error == .noSuchFileOrDirectory ? Errno(rawValue: ESTALE) : error }
+        }
+        let (held, file) = (try open(linux_O_PATH), try open(O_RDONLY))
+        let keys = (try Backing.stat(held.raw).key, try Backing.stat(file.raw).key)
+        let labels = try custodian.store.contents.labels(of: content)
+        guard keys == (custodian.nodes.key(of: node), custodian.nodes.key(of: node)), let first = labels.first else {
+            throw Errno(rawValue: ESTALE)
+        }
+        try custodian.keep(
+            copying: file.raw, as: content, first, also: Array(labels.dropFirst()), isDurable: true)
+        custodian.nodes.detach(node, held)
+    }
+
     /// A call that was to take the last name of a kept file has failed.
     func drop(_ content: Content) { custodian.drop(ContentID(content)) }
 

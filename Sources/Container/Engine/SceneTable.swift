@@ -45,6 +45,38 @@ final class SceneTable: Sendable {
     /// Whether anything is remembered of a file.
     func remembers(_ file: FileID) -> Bool { state.withLock { $0.remembered[file] != nil } }
 
+    /// What is remembered of a file, and when it was looked at.
+    func recall(_ file: FileID) -> (file: LiveFile, stamp: Stamp?)? {
+        state.withLock { state in state.remembered[file].map { ($0, state.stamps[file]) } }
+    }
+
+    /// What is remembered of a handle.
+    func handle(_ handle: HandleNumber) -> Handle? { state.withLock { $0.remembered[handle] } }
+
+    /// Changes what is remembered of a handle. The thread has the file (``SubjectLocks``).
+    func change(_ handle: HandleNumber, _ change: (inout Handle) -> Void) {
+        state.withLock { state in
+            guard let file = state.remembered[handle]?.file else { return }
+            let part = state.remembered.part(about: Asked([file]), in: Facts())
+            var memory = part.memory
+            guard var changed = memory[handle] else { return }
+            change(&changed)
+            memory[handle] = changed
+            state.remembered.apply(Remembered.change(part, to: memory, [], in: Facts()))
+        }
+    }
+
+    /// Forgets a file that is as it was recorded and that no program has open.
+    /// - Returns: whether it is forgotten.
+    func forget(_ file: FileID) -> Bool {
+        state.withLock { state in
+            guard let known = state.remembered[file], !known.isChanged, state.remembered.handles(of: file).isEmpty
+            else { return false }
+            (state.remembered[file], state.stamps[file]) = (nil, nil)
+            return true
+        }
+    }
+
     /// The files that programs have open.
     var openFiles: Set<FileID> { state.withLock { $0.remembered.openFiles } }
 

@@ -15,6 +15,8 @@ extension LiveContainer: MappedFileKeeper {
     /// The same again and again, where nothing is ever written out and so no time moves.
     private static let comparedInMemory: UInt64 = 16 << 20
 
+    func mayBeMapped(_ node: Node) { documents.document(of: node)?.state.withLock { $0.mayBeMapped = true } }
+
     func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor {
         try names.reading { () throws(Errno) in try openOwn(node, flags: O_RDONLY) }
     }

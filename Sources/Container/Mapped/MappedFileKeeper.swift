@@ -4,6 +4,8 @@ import SystemPackage
 
 /// Keeps the contents that programs store through mappings.
 protocol MappedFileKeeper: AnyObject, Sendable {
+    /// A mapping of a file may outlive its handle.
+    func mayBeMapped(_ node: Node)
     /// Opens a file for reading, to ask for a lease of it.
     func openForLease(_ node: Node) throws(Errno) -> SharedDescriptor
     /// Keeps the content of a mapped file when it is first looked at, and makes a version of a content that has changed

@@ -25,14 +25,13 @@ final class MappedFiles: Sendable {
     /// For the first look at a file, which keeps what a close has acknowledged: no other file holds it up.
     let firstLooks = Scheduler()
     private let nodes: NodeTable
-    private let documents: DocumentIndex
     /// How long a file is watched of which it cannot be told whether it is mapped, while nothing in it changes.
     private let patience: Int64
     private let watched = MappingWatch()
     private let link = RankedMutex(Link())
 
-    init(nodes: NodeTable, documents: DocumentIndex, serving: Serving, patience: Int64, logger: Logger) {
-        (self.nodes, self.documents, self.serving) = (nodes, documents, serving)
+    init(nodes: NodeTable, serving: Serving, patience: Int64, logger: Logger) {
+        (self.nodes, self.serving) = (nodes, serving)
         (self.patience, self.logger) = (patience, logger)
     }
 
@@ -59,7 +58,7 @@ final class MappedFiles: Sendable {
     func noteMappable(_ file: OpenFile) {
         guard file.mayBeMapped, file.state.withLock(\.isPassed) else { return }
         file.node.openings.state.withLock { $0.maybeMapped = true }
-        documents.document(of: file.node)?.state.withLock { $0.mayBeMapped = true }
+        keeper?.mayBeMapped(file.node)
     }
 
     /// A writer of the file was closed, and its descriptor with it: finds out whether a mapping goes on.

@@ -35,7 +35,19 @@ extension FileRequests {
         if caller.dropsSetID { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
         guard file.isWritable else { throw .badFileDescriptor }
         let flags = flags ?? file.flags
-        return try changing(file) { () throws(Errno) in try file.put(bytes, at: offset, flags) }
+        // The kernel writes back what was stored through a mapping. What the close has acknowledged stays as it was.
+        if flags & O_ACCMODE == O_RDONLY, engine.scene.handle(file.number)?.isClosed == true {
+            try engine.seal(file.number)
+        }
+        return try changing(file, flags & O_APPEND == 0 ? inside(file) : nil) { () throws(Errno) in
+            try file.put(bytes, at: offset, flags)
+        }
+    }
+
+    /// What a change inside a file means whose handle appends: a program can take O_APPEND away from it, and its
+    /// mappings have none. nil if the handle writes inside anyhow.
+    private func inside(_ file: OpenFile) -> Event? {
+        file.flags & O_APPEND != 0 ? .shorten(file.number) : nil
     }
 
     /// Runs a change of a file through a handle.
@@ -53,7 +65,7 @@ extension FileRequests {
         _ caller: Caller, handle: UInt64, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         let file = try openFile(handle)
-        try changing(file) { () throws(Errno) in
+        try changing(file, mode != 0 ? inside(file) : nil) { () throws(Errno) in
             // The kernel leaves it to us and does not say so (unlike for writes).
             if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
             _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
@@ -79,12 +91,24 @@ extension FileRequests {
         }
     }
 
-    /// fsync(2) and fdatasync(2): no file is durable before what was kept of it.
+    /// fsync(2) and fdatasync(2): no file is durable before what was kept of it. What a program has written becomes
+    /// durable together with the record of its version (DESIGN 9).
     func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
         let descriptor = try descriptor(node, handle)
+        var hasSaved = false
+        if let writer = writer(node, handle) {
+            hasSaved = try !engine.seal(writer.number, goesOn: true).facts.isEmpty
+        }
         try store.contents.synchronizing { () throws(Errno) in
             _ = try Backing.check { dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
         }
+        if hasSaved { recorded.facts.synchronize() }
+    }
+
+    /// The writer whose changes are synchronized: the handle's, or any other one.
+    private func writer(_ node: UInt64, _ handle: UInt64) -> OpenFile? {
+        if let file = serving.files[handle], file.isWriter { return isKnown(file) ? file : nil }
+        return tree.nodes[node]?.writers.first { isKnown($0) }
     }
 
     // MARK: Truncation

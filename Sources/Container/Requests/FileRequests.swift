@@ -16,15 +16,35 @@ final class FileRequests: Sendable {
     let serving: Serving
     let store: VersionStore
     private let logger: Logger
+    private let open: OpenWriters
+    let unseen: UnseenWriters
 
     var tree: LiveTree { recorded.tree }
     var engine: Engine { recorded.engine }
 
     init(
-        _ recorded: RecordedTree, _ versioned: VersionedNames, serving: Serving, store: VersionStore, logger: Logger
+        _ recorded: RecordedTree, _ versioned: VersionedNames, serving: Serving, store: VersionStore,
+        _ unseen: UnseenWriters, logger: Logger
     ) {
         (self.recorded, self.versioned, self.serving) = (recorded, versioned, serving)
-        (self.store, self.logger) = (store, logger)
+        (self.store, self.logger, self.unseen) = (store, logger, unseen)
+        open = OpenWriters(serving, recorded.engine, logger)
+    }
+
+    /// Begins to look after files that stay open or mapped.
+    /// - Parameter isSettled: whether no program may have files open from before.
+    func start(isSettled: Bool) {
+        open.start()
+        unseen.mapped.start()
+        if !isSettled { unseen.mapped.watches.after(0) { [weak unseen] in unseen?.lookForSurvivors() } }
+    }
+
+    /// What programs have open or mapped becomes a version.
+    func end() {
+        open.end()
+        unseen.mapped.end()
+        for file in serving.files.all where file.isWriter { release(node: file.node.id, handle: file.id) }
+        unseen.settleAll()
     }
 
     // MARK: Opening
@@ -36,8 +56,13 @@ final class FileRequests: Sendable {
         guard node.isRegular else { throw Errno(rawValue: ENXIO) }
         if flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 { return try openForReading(caller, node, flags) }
         guard !node.isForeign else { return try openPlainly(caller, node, flags, try openBelow(node, flags)) }
+        guard tree.isLive(node) else { return try openNameless(caller, node, flags) }
         let program = try recorded.program(caller)
-        return try recorded.repeating { () throws(Errno) in try openForWriting(caller, node, flags, by: program) }
+        let reply = try recorded.repeating { () throws(Errno) in
+            try openForWriting(caller, node, flags, by: program)
+        }
+        serving.hasOpened(caller)
+        return reply
     }
 
     private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
@@ -94,7 +119,7 @@ final class FileRequests: Sendable {
     }
 
     /// A file of which no versions are made.
-    private func openPlainly(
+    func openPlainly(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ descriptor: SharedDescriptor
     ) throws(Errno) -> OpenReply {
         let hasSetID = try Backing.stat(descriptor.raw).hasSetID
@@ -110,7 +135,7 @@ final class FileRequests: Sendable {
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
-    private func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
+    func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
         let kept = flags & (O_SYNC | O_DSYNC)
         return try tree.names.reading { () throws(Errno) in
             do throws(Errno) { return try tree.openOwnByName(node, flags: kept | O_RDWR) } catch {
@@ -125,6 +150,7 @@ final class FileRequests: Sendable {
             try tree.names.reading { () throws(Errno) in try tree.ownFile(of: file.node).directory }
         }
         if isPassed, file.mayBeMapped { serving.passthrough.endAttributes(of: file.node) }
+        open.watch(file)
         return reply
     }
 
@@ -255,7 +281,10 @@ final class FileRequests: Sendable {
             // A child that ends closes what it inherited; only who opened the handle saves with it.
             let opener = file.requester.actor?.ref, recorded.callers.actor(closing: caller.thread)?.ref == opener
         else { return }
-        end(file, .close(file.number))
+        // A mapping of its may have changed what it has saved, into a page that waits to be written already.
+        let mayHaveStored = unseen.mayOutlive(file) && engine.scene.handle(file.number)?.saved != nil
+        end(.close(file.number), of: file.node, doubted: mayHaveStored)
+        if file.mayBeMapped { unseen.mapped.watchStores(of: file) }
     }
 
     /// The last close of an open handle.
@@ -264,20 +293,52 @@ final class FileRequests: Sendable {
             tree.nodes[id]?.openings.state.withLock { $0.closeReader() }
             return
         }
-        guard let file = serving.files.remove(handle) else { return }
-        guard file.isWriter else { return file.node.openings.state.withLock { $0.closeReader() } }
-        let isKnown = isKnown(file)
-        if isKnown { end(file, .release(file.number)) }
-        file.node.release(file)
-        if isKnown { recorded.files.letGo(file.node.file) }
+        guard let left = leave(handle) else { return }
+        // Only now is our own descriptor closed, which would count as a writer.
+        unseen.mapped.settleMapping(of: left.node, by: left.requester)
+        guard left.isKnown, !left.goesOn else { return }
+        end(.release(left.number), of: left.node)
+        recorded.files.letGo(left.node.file)
+        if left.mayHaveKept { unseen.dropUnneeded(of: left.node.file) }
     }
 
-    private func end(_ file: OpenFile, _ event: Event) {
-        defer { versioned.noteChange(of: file.node) }
-        do throws(Errno) { try engine.perform(event) } catch {
+    /// A writer's handle that is gone.
+    private struct Left {
+        var node: Node
+        var number: HandleNumber
+        var requester: Requester
+        var isKnown: Bool
+        /// Whether a mapping may go on.
+        var goesOn: Bool
+        /// Whether the file's content was kept when the handle was opened.
+        var mayHaveKept: Bool
+    }
+
+    private func leave(_ handle: UInt64) -> Left? {
+        guard let file = serving.files.remove(handle) else { return nil }
+        let node = file.node
+        guard file.isWriter else {
+            node.openings.state.withLock { $0.closeReader() }
+            return nil
+        }
+        unseen.noteMappable(file)
+        // Who makes the file known from now on sees that it is not this handle's any more.
+        node.release(file)
+        let isKnown = isKnown(file)
+        let goesOn = isKnown && unseen.goesOn(file)
+        if isKnown, node.openings.state.withLock(\.maybeMapped) {
+            recorded.files.holdByPath(node.file, file.descriptor)
+        }
+        return Left(
+            node: node, number: file.number, requester: file.requester, isKnown: isKnown, goesOn: goesOn,
+            mayHaveKept: file.state.withLock { !$0.isMediated && !$0.isReplacing })
+    }
+
+    private func end(_ event: Event, of node: Node, doubted: Bool = false) {
+        defer { versioned.noteChange(of: node) }
+        do throws(Errno) { try engine.perform(event, doubted: doubted ? node.file : nil) } catch {
             logger.error(
-                "a save could not be recorded: \(error)",
-                metadata: ["file": "\(tree.nodes.path(file.node) ?? .root)"])
+                "a save could not be recorded: \(error)", metadata: ["file": "\(tree.nodes.path(node) ?? .root)"])
         }
     }
 

@@ -126,29 +126,47 @@ final class NameRequests: Sendable {
         return try versioned.isLeftOut(source)
     }
 
-    /// A file that was made without a name (O_TMPFILE) is a document from now on. Its first version is the one that its
+    /// A file that was made without a name (O_TMPFILE) is a document from now on. Its first version is the one that a
     /// writer closes.
     private func linkNameless(
         _ source: Node, _ name: FileName, in parent: Node, _ place: PlaceNumber, by program: RecordedTree.Program
     ) throws(Errno) -> Found {
-        let writer = source.writers.first
-        let handle = HandleNumber(UInt32(truncatingIfNeeded: writer?.id ?? 0))
+        // Another request has taken its name: the kernel looks that up again.
+        guard tree.nodes.lostName(of: source) == nil else { throw Errno(rawValue: ESTALE) }
+        let writers = source.writers
+        let handle = writers.first?.number ?? HandleNumber(0)
         let event = Event.create(
             program.number, place, source.file, handle, .replace,
             isMadeUp: recorded.isMadeUp(name, in: parent, by: program.requester), isUnseen: false)
-        guard let held = writer?.descriptor ?? tree.nodes.held(source) else { throw .noSuchFileOrDirectory }
+        guard let held = writers.first?.descriptor ?? tree.nodes.held(source) else { throw .noSuchFileOrDirectory }
         recorded.files.hold(source.file, held)
         defer { recorded.files.letGo(source.file) }
         var made: Found?
         try recorded.engine.performOnNames(event) { (names, _) throws(Errno) in
             made = try link(names, source, name, in: parent)
         }
-        if writer == nil {
+        if writers.isEmpty {
             try recorded.engine.perform(.close(handle))
             try recorded.engine.perform(.release(handle))
         }
+        for writer in writers { try note(writer, of: source, FileAtPlace(place: place, file: source.file)) }
         guard let made else { throw .ioError }
         return made
+    }
+
+    /// The rules know a handle of a file that was made without a name, until it is released.
+    private func note(_ writer: OpenFile, of source: Node, _ at: FileAtPlace) throws(Errno) {
+        let engine = recorded.engine
+        recorded.files.hold(source.file, writer.descriptor)
+        if engine.scene.handle(writer.number) == nil {
+            let author = try recorded.program(writer.requester)
+            let mode = FileRequests.mode(writer.flags)
+            try engine.perform(.open(author.number, at.place, writer.number, mode, isUnseen: false), [at])
+        }
+        guard !source.writers.contains(where: { $0 === writer }) else { return }
+        // It was released before it was known.
+        try engine.perform(.release(writer.number))
+        recorded.files.letGo(source.file)
     }
 
     private func link(

@@ -192,16 +192,20 @@ final class RecordedTree: Sendable {
     func find(_ file: FileID) -> SharedDescriptor? {
         guard let names = try? engine.names(of: file) else { return nil }
         for row in names {
-            guard let place = try? facts.place(row.place), let path = path(of: place.directory) else { continue }
             let flags = linux_O_PATH | O_NOFOLLOW
-            guard
-                let opened = try? Backing.open(
-                    beneath: path.appending(place.name).bytes, in: tree.root.raw, flags: flags)
+            guard let path = path(of: row),
+                let opened = try? Backing.open(beneath: path.bytes, in: tree.root.raw, flags: flags)
             else { continue }
             let found = SharedDescriptor(opened)
             if let stat = try? Backing.stat(opened), tree.fileID(stat) == file { return found }
         }
         return nil
+    }
+
+    /// Where a name is by the facts.
+    func path(of row: NameRow) -> TreePath? {
+        guard let place = try? facts.place(row.place) else { return nil }
+        return path(of: place.directory)?.appending(place.name)
     }
 
     private func path(of directory: FileID) -> TreePath? {
