@@ -61,8 +61,7 @@ public final class EngineContainer: ContainerRequests {
             recorded, versioned, serving: serving, store: store,
             UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options),
             logger: options.logger)
-        browsing = EngineBrowsing(
-            names, store: store, passthrough: serving.passthrough, logger: options.logger)
+        browsing = EngineBrowsing(names, store: store, serving: serving, logger: options.logger)
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
         callers.whenEnded { [weak programs] in programs?.ended($0) }

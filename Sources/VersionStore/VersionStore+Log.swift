@@ -4,9 +4,16 @@ internal import GRDB
 import VersionModel
 
 extension VersionStore {
-    /// The next entries of the deleted area at a path or below, oldest first, after a row.
-    /// - Returns: each entry with its row; empty at the end.
+    /// The next entries of the deleted area at a path or below, in any order.
     public func deletions(
+        within path: TreePath, from position: ListPosition?, limit: Int
+    ) throws(StoreError) -> ListPage<Deletion> {
+        let rows = try deletions(within: path, afterRow: position?.number ?? 0, limit: limit)
+        return ListPage(
+            elements: rows.map(\.deletion), next: rows.last.map { ListPosition(number: $0.row) })
+    }
+
+    private func deletions(
         within path: TreePath, afterRow row: Int64, limit: Int
     ) throws(StoreError) -> [(row: Int64, deletion: Deletion)] {
         try read { database in
@@ -23,9 +30,9 @@ extension VersionStore {
         }
     }
 
-    /// The next items after one, in the order of their ids, that have a version at a time or later.
-    /// - Parameter limit: the number of items to examine.
-    /// - Returns: the items, and the last examined item; nil at the end.
+    /// The next documents after one that have a version at a time or later.
+    /// - Parameter limit: the number of documents to examine.
+    /// - Returns: the documents, and the last examined one; nil at the end.
     public func items(
         after item: ItemID?, savedSince time: Timestamp?, limit: Int
     ) throws(StoreError) -> (found: [ItemID], last: ItemID?) {
@@ -46,9 +53,18 @@ extension VersionStore {
         }
     }
 
-    /// The next versions of an item, newest first.
-    /// - Parameter time: limits the result to older ones.
+    /// The next versions of a document, newest first.
     public func versions(
+        of item: ItemID, from position: ListPosition?, limit: Int
+    ) throws(StoreError) -> ListPage<Version> {
+        let time = position.map { HybridTime(wall: Timestamp(nanoseconds: $0.number), logical: $0.part) }
+        let found = try versions(of: item, before: time, limit: limit)
+        let last = found.count == limit ? found.last?.time : nil
+        return ListPage(
+            elements: found, next: last.map { ListPosition(number: $0.wall.nanoseconds, part: $0.logical) })
+    }
+
+    private func versions(
         of item: ItemID, before time: HybridTime?, limit: Int
     ) throws(StoreError) -> [Version] {
         try read { database in

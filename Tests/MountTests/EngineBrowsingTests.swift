@@ -98,13 +98,12 @@ struct EngineBrowsingTests {
     @Test("A loser is under conflicts, and told of")
     func conflict() throws {
         try withEngine(["f": "zero\n"]) { container in
-            // The first has read the file before the second saves it.
-            try shell(
-                """
-                mkfifo ready go
-                sh -c 'cat f > /dev/null; echo > ready; cat go > /dev/null; echo mine > f' & cat ready > /dev/null
-                echo ours > f; echo > go; wait; rm ready go
-                """, in: container.path)
+            // The first has read the file before the second saves it. They are no kin.
+            let one = try ActorProcess("one", in: container.path)
+            let other = try ActorProcess("other", in: container.path)
+            try one.load("f")
+            try other.save("ours\n", to: "f")
+            try one.save("mine\n", to: "f")
             var problems = try expect("cat f .versions/f/conflicts/*", "mine\nours", in: container)
             if told("conflicts", container.file("f")) != "1" { problems.append("no conflict is told of") }
             if told("conflicts", container.path) != "1" { problems.append("the directory has none") }

@@ -88,6 +88,45 @@ struct FactTellingTests {
         // Behind that, it is a rename as any other.
         #expect(try tell([row(8, 10, .movedAway(to: RowNumber(9))), row(9, 8, .moved, from: 7)]) == [.renamed])
     }
+
+    @Test("A file that takes another's name: the save comes before the rename, and a name that was made up is not told")
+    func over() throws {
+        func row(_ number: UInt64, _ place: UInt32, _ how: How, file: UInt64?, from: UInt64? = nil) -> Fact {
+            var row = NameRow(
+                number: RowNumber(number), time: Timestamp(nanoseconds: Int64(number)), place: PlaceNumber(place),
+                file: file.map { FileID($0) }, how: how, actor: nil)
+            row.from = from.map { RowNumber($0) }
+            if file != nil { row.document = DocumentNumber(from == nil ? number : 1) }
+            return .row(row)
+        }
+        func version(_ number: UInt64, _ row: UInt64, file: UInt64) -> Fact {
+            let content = Content(file: FileID(file), generation: 0)
+            return .version(
+                VersionRow(
+                    number: VersionNumber(number), time: Timestamp(nanoseconds: 1), row: RowNumber(row),
+                    content: content, fingerprint: Fingerprint(size: 1, high: number, low: 0), file: FileID(file),
+                    modified: Timestamp(nanoseconds: 1), author: nil))
+        }
+        func told(_ drafts: Bool) throws -> [ChangeEvent] {
+            var world = try FactWorld()
+            try world.record([row(1, 8, .created, file: 4), version(2, 1, file: 4)])
+            let draft = [row(3, 9, .created, file: 5), version(4, 3, file: 5)]
+            let move = [
+                row(5, 9, .movedAway(to: RowNumber(6)), file: nil), row(6, 8, .moved, file: 5, from: 3),
+                version(7, 6, file: 5),
+            ]
+            if drafts { try world.record(draft) }
+            try world.record(drafts ? move : draft + move)
+            return try world.reader.changes(toldBy: world.last, through: 7).map(\.event)
+        }
+        #expect(try told(true) == [.saved, .renamed])
+        #expect(try !told(false).contains(.created))
+        var world = try FactWorld()
+        try world.record([row(1, 8, .created, file: 4), version(2, 1, file: 4)])
+        // What the rules make of a made-up name that takes another's.
+        try world.record([row(3, 8, .created, file: 5), version(4, 3, file: 5)])
+        #expect(try world.reader.changes(toldBy: world.last, through: 4).map(\.event) == [.saved])
+    }
 }
 
 private struct Listener {

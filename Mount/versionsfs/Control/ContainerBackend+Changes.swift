@@ -7,42 +7,31 @@ import VersionModel
 import VersionStore
 
 extension ContainerBackend {
-    func lastSequence() throws(ControlError) -> UInt64 {
-        try answering { try store.changeRange()?.upperBound ?? 0 }
-    }
+    func lastSequence() throws(ControlError) -> UInt64 { try answering { try finder.history.lastTold() } }
 
     func changes(
         after sequence: UInt64, limit: Int, within target: Target, _ depth: WatchDepth, peer: Peer
     ) throws(ControlError) -> ChangePage {
         try answering {
-            let rows = try rows(after: sequence, limit: limit)
+            let read = try told(after: sequence, limit: limit)
             let (within, item) = try scope(target, peer)
             var known = KnownDirectories()
-            var page = ChangePage(events: [], upTo: sequence)
+            var page = ChangePage(events: [], upTo: read.last)
             var told: [Change] = []
-            for (number, change) in rows {
-                page.upTo = number
-                guard matches(change, within, depth, item) else { continue }
-                if container.mayKnow(change, as: peer.principal, &known) {
-                    page.events.append(WatchEvent(sequence: number, change))
-                    told.append(change)
-                }
+            for (number, change) in read.changes where matches(change, within, depth, item) {
+                guard finder.mayKnow(change, as: peer.principal, &known) else { continue }
+                page.events.append(WatchEvent(sequence: number, change))
+                told.append(change)
             }
-            container.awaitSight(of: told)
+            finder.awaitSight(of: told)
             return page
         }
     }
 
     /// Rows of the feed, complete from this sequence number on.
-    func rows(after sequence: UInt64, limit: Int) throws -> [(sequence: UInt64, change: Change)] {
-        let rows = try store.changes(after: sequence, limit: limit)
-        // After the read: rows that were removed meanwhile were either read or are reported missing here.
-        try requireFeed(from: sequence)
-        return rows
-    }
-
-    private func requireFeed(from sequence: UInt64) throws {
-        guard let range = try store.changeRange(), range.lowerBound > sequence &+ 1, sequence > 0 else { return }
+    func told(after sequence: UInt64, limit: Int) throws -> ToldChanges {
+        let page = try finder.history.told(after: sequence, limit: limit)
+        guard page.hasGap, sequence > 0 else { return page }
         throw ControlError(.notFound, "the change feed no longer reaches back to \(sequence)")
     }
 
@@ -69,7 +58,7 @@ extension ContainerBackend {
     }
 
     func observeChanges(_ handler: @escaping @Sendable () -> Void) -> any ChangeObservation {
-        StoreObservation(store.observe { _ in handler() })
+        StoreObservation(finder.history.observeTold(handler))
     }
 }
 

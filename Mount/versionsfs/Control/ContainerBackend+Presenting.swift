@@ -31,7 +31,7 @@ extension ContainerBackend {
     ) throws -> Coordinator.Registration<Presented> {
         let place = try request.path.map { try presentable($0, peer) }
         // Read before the presentation: a change in between is reported twice rather than never.
-        let last = try store.changeRange()?.upperBound ?? 0
+        let last = try finder.history.lastTold()
         let sequence = min(request.after ?? last, last)
         let item = PresentedItem(path: place?.path, item: place?.item, origin: purpose.origin)
         // The client may have been away for a while, and its item may have moved.
@@ -58,10 +58,10 @@ extension ContainerBackend {
         var (item, sequence) = (item, sequence)
         let packages = container.coordinator.packages
         while sequence < last {
-            let rows = try store.changes(after: sequence, limit: Self.rowsAtOnce)
-            guard let end = rows.last?.sequence else { break }
-            for (_, change) in rows { _ = item.hears(change, packages) }
-            sequence = end
+            let page = try finder.history.told(after: sequence, limit: Self.rowsAtOnce)
+            guard page.last > sequence else { break }
+            for (_, change) in page.changes { _ = item.hears(change, packages) }
+            sequence = page.last
         }
         return item
     }
@@ -93,25 +93,24 @@ extension ContainerBackend {
         after sequence: UInt64, limit: Int, for item: PresentedItem, peer: Peer
     ) throws(ControlError) -> PresentedPage {
         try answering {
-            let rows = try rows(after: sequence, limit: limit)
+            let read = try self.told(after: sequence, limit: limit)
             var known = KnownDirectories()
             let packages = container.coordinator.packages
-            var page = PresentedPage(changes: [], upTo: sequence, item: item)
+            var page = PresentedPage(changes: [], upTo: read.last, item: item)
             var told: [Change] = []
-            for (number, change) in rows {
-                page.upTo = number
+            for (number, change) in read.changes {
                 let before = page.item.path
                 guard let relation = page.item.hears(change, packages), let before, let place = page.item.path,
-                    container.mayKnow(change, as: peer.principal, &known)
+                    finder.mayKnow(change, as: peer.principal, &known)
                         || relation == .item
-                            && container.mayKnow(change, ofItemAt: before, then: place, as: peer.principal)
+                            && finder.mayKnow(change, ofItemAt: before, then: place, as: peer.principal)
                 else { continue }
                 page.changes.append(PresentedChange(
                     event: WatchEvent(sequence: number, change), relation: PresentedChange.Relation(relation),
                     place: Path(place)))
                 told.append(change)
             }
-            container.awaitSight(of: told)
+            finder.awaitSight(of: told)
             return page
         }
     }

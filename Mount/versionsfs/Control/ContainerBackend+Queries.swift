@@ -27,25 +27,25 @@ extension ContainerBackend: QueryBackend {
         }
         return try answering {
             let scope = try path(request.target, ControlCall(peer: peer))
-            let range = try store.changeRange()
-            if let after = request.after, after > range?.upperBound ?? 0 {
+            let last = try finder.history.lastTold()
+            if let after = request.after, after > last {
                 throw ControlError(.notFound, "the change feed ends before \(after)", advice: "ask again without it")
             }
             if request.after == nil { try requireThere(scope, peer.principal) }
             return ContainerQuery(
-                self, scope: scope, predicate, began: request.after ?? range?.upperBound ?? 0, after: request.after,
+                self, scope: scope, predicate, began: request.after ?? last, after: request.after,
                 as: peer.principal)
         }
     }
 
     private func requireThere(_ scope: TreePath, _ principal: Principal) throws {
-        if let entry = try container.entry(at: scope, as: principal) {
+        if let entry = try finder.entry(at: scope, as: principal) {
             guard entry.type == .directory else { return }
         } else if scope != .root {
             try container.requireUnreserved(scope, advice: "versions are not queried: name the directory itself")
             throw OperationError(.notFound, "no such file or directory", path: scope)
         }
-        guard container.mayList(scope, as: principal) else {
+        guard finder.mayList(scope, as: principal) else {
             throw OperationError(.denied, "permission denied", path: scope)
         }
     }

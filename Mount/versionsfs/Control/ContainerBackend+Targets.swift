@@ -51,7 +51,7 @@ extension ContainerBackend {
                 return try subject(at: path, call)
             } catch var error as OperationError {
                 guard error.kind == .notFound, error.advice == nil else { throw error }
-                error.renamed = container.renamedSince(path, as: call.principal)
+                error.renamed = finder.renamedSince(path, as: call.principal)
                 throw error
             }
         }

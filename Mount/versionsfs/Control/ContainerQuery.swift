@@ -24,6 +24,7 @@ final class ContainerQuery: RunningQuery {
 
     let began: UInt64
     private let backend: ContainerBackend
+    private var finder: Finder { backend.finder }
     private let scope: TreePath
     private let matcher: QueryMatcher
     private let principal: Principal
@@ -58,14 +59,14 @@ final class ContainerQuery: RunningQuery {
     /// Continues the walks of this step; ends the step with the last of them.
     private func goOn(_ state: inout State, _ page: QueryPage) throws -> QueryPage {
         var page = page
-        if state.isGathering, let entry = try backend.container.entry(at: scope, as: principal),
+        if state.isGathering, let entry = try finder.entry(at: scope, as: principal),
             entry.type != .directory
         {
             state.walks = []
             add([entry], to: &page)
         }
         while page.items.count < Self.nameCount, var walk = state.walks.popLast() {
-            add(walk.next(Self.nameCount, in: backend.container, as: principal), to: &page)
+            add(walk.next(Self.nameCount, in: finder, as: principal), to: &page)
             if !walk.isDone {
                 state.walks.append(walk)
                 break
@@ -90,26 +91,27 @@ final class ContainerQuery: RunningQuery {
 
     /// Reads the next rows of the feed, and looks up the present state of every path in them.
     private func follow(_ state: inout State) throws -> QueryPage {
-        if let range = try backend.store.changeRange(), range.lowerBound > state.reached &+ 1, state.reached > 0 {
+        let told = try backend.finder.history.told(after: state.reached, limit: Self.nameCount)
+        guard !told.hasGap || state.reached == 0 else {
             throw ControlError(
                 .notFound, "the change feed no longer reaches back to \(state.reached)", advice: "ask again")
         }
-        let rows = try backend.store.changes(after: state.reached, limit: Self.nameCount)
-        guard let last = rows.last else { return QueryPage(isAtEnd: true) }
-        state.reached = last.sequence
-        backend.container.awaitSight(of: rows.lazy.map(\.1))
+        guard told.last > state.reached else { return QueryPage(isAtEnd: true) }
+        state.reached = told.last
+        let changes = told.changes.map(\.change)
+        finder.awaitSight(of: changes)
         var touched = TouchedPaths(within: scope)
         var known = KnownDirectories()
-        for row in rows {
-            touched.add(row.1, rightsMatter: !backend.container.knowsAll(principal)) { path, directory in
-                backend.container.mayKnow(path, in: directory, as: principal, &known)
+        for change in changes {
+            touched.add(change, rightsMatter: !finder.knowsAll(principal)) { path, directory in
+                finder.mayKnow(path, in: directory, as: principal, &known)
             }
         }
         var page = QueryPage()
         if touched.isScopeTouched {
             page.gone = [Path(scope)]
             state.walks = [TreeCursor(in: scope)]
-            if let entry = try backend.container.entry(at: scope, as: principal), entry.type != .directory {
+            if let entry = try finder.entry(at: scope, as: principal), entry.type != .directory {
                 state.walks = []
                 add([entry], to: &page)
             }
@@ -127,12 +129,12 @@ final class ContainerQuery: RunningQuery {
     ) throws {
         let entries: [FileName: TreeEntry]
         do throws(OperationError) {
-            entries = try backend.container.entries(names, in: directory, as: principal)
+            entries = try finder.entries(names, in: directory, as: principal)
         } catch {
             // A change of the directory itself reports that it is gone or closed to the caller; its names need no
             // report.
             guard error.kind == .notFound || error.kind == .denied else { throw error }
-            if backend.container.knowsAll(principal) { page.gone += names.map { Path(directory.appending($0)) } }
+            if finder.knowsAll(principal) { page.gone += names.map { Path(directory.appending($0)) } }
             return
         }
         for name in names {
@@ -146,8 +148,8 @@ final class ContainerQuery: RunningQuery {
                 state.walks.append(TreeCursor(in: path))
             }
             tell(entry, &page)
-            for other in backend.container.otherPaths(of: entry) where other.isWithin(scope) {
-                if let entry = try? backend.container.entry(at: other, as: principal) { tell(entry, &page) }
+            for other in finder.otherPaths(of: entry) where other.isWithin(scope) {
+                if let entry = try? finder.entry(at: other, as: principal) { tell(entry, &page) }
             }
         }
     }

@@ -1,21 +1,21 @@
 // The position behind a page of a log.
 
 import VersionModel
+import VersionStore
 
 /// A position in a log: first the rows of the change feed, then the deletions, then the versions. Clients hand its text
 /// back, and may hand back any text.
 enum LogCursor: Equatable {
     /// Behind this row, up to the row that was last at the start.
     case feed(after: UInt64, end: UInt64)
-    /// Behind this row of the catalog.
-    case deletions(afterRow: Int64)
-    /// Behind this item, except for its versions older than this time.
+    case deletions(from: ListPosition?)
+    /// Behind this item, except for the rest of its versions.
     case versions(after: ItemID?, partOf: Part?)
 
     /// An item that a page covers in part.
     struct Part: Equatable {
         var item: ItemID
-        var before: HybridTime
+        var next: ListPosition
     }
 
     init?(_ text: String) {
@@ -25,16 +25,15 @@ enum LogCursor: Equatable {
             guard let after = UInt64(words[0]), let end = UInt64(words[1]) else { return nil }
             self = .feed(after: after, end: end)
         case ("d", 1):
-            guard let row = Int64(words[0]), row >= 0 else { return nil }
-            self = .deletions(afterRow: row)
+            guard words[0].isEmpty || Int64(words[0]).map({ $0 >= 0 }) ?? false else { return nil }
+            self = .deletions(from: Int64(words[0]).map { ListPosition(number: $0) })
         case ("v", 1):
             guard words[0].isEmpty || ItemID(hex: String(words[0])) != nil else { return nil }
             self = .versions(after: ItemID(hex: String(words[0])), partOf: nil)
         case ("p", 3):
-            guard let item = ItemID(hex: String(words[0])), let wall = Int64(words[1]), let logical = UInt32(words[2])
+            guard let item = ItemID(hex: String(words[0])), let number = Int64(words[1]), let part = UInt32(words[2])
             else { return nil }
-            let time = HybridTime(wall: Timestamp(nanoseconds: wall), logical: logical)
-            self = .versions(after: nil, partOf: Part(item: item, before: time))
+            self = .versions(after: nil, partOf: Part(item: item, next: ListPosition(number: number, part: part)))
         default: return nil
         }
     }
@@ -42,9 +41,9 @@ enum LogCursor: Equatable {
     var text: String {
         switch self {
         case .feed(let after, let end): "f\(after).\(end)"
-        case .deletions(let row): "d\(row)"
+        case .deletions(let position): "d\(position.map { "\($0.number)" } ?? "")"
         case .versions(let item, nil): "v\(item?.hex ?? "")"
-        case .versions(_, let part?): "p\(part.item.hex).\(part.before.wall.nanoseconds).\(part.before.logical)"
+        case .versions(_, let part?): "p\(part.item.hex).\(part.next.number).\(part.next.part)"
         }
     }
 }

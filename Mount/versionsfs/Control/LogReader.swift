@@ -45,8 +45,8 @@ struct LogReader {
     private var paths: [FileID: TreePath?] = [:]
     private var events: [LoggedEvent] = []
 
-    private var store: VersionStore { backend.store }
-    private var container: LiveContainer { backend.container }
+    private var finder: Finder { backend.finder }
+    private var history: any ContainerHistory { backend.finder.history }
 
     init(_ backend: ContainerBackend, _ scope: Scope, _ request: LogRequest, _ call: ControlCall) {
         (self.backend, self.scope, self.request, self.call) = (backend, scope, request, call)
@@ -60,9 +60,9 @@ struct LogReader {
             if isLive {
                 guard let document = try document(at: path, backend, call) else { return .tree(path) }
                 var documents = [document.item: document]
-                for deletion in try backend.store.deletions(at: path) where deletion.type == .file {
+                for deletion in try backend.finder.history.deletions(at: path) where deletion.type == .file {
                     guard let item = deletion.item, documents[item] == nil else { continue }
-                    documents[item] = try? backend.container.document(item, as: call.principal)
+                    documents[item] = try? backend.finder.document(item, as: call.principal)
                 }
                 return .documents(documents, at: path)
             }
@@ -72,7 +72,7 @@ struct LogReader {
             return .documents([document.item: document], at: nil)
         case .deletion(let deletion):
             guard deletion.type == .file, let item = deletion.item else { return .tree(deletion.path) }
-            return .documents([item: try backend.container.document(item, as: call.principal)], at: nil)
+            return .documents([item: try backend.finder.document(item, as: call.principal)], at: nil)
         }
     }
 
@@ -80,7 +80,7 @@ struct LogReader {
         at path: TreePath, _ backend: ContainerBackend, _ call: ControlCall
     ) throws -> DocumentRecord? {
         do throws(OperationError) {
-            return try backend.container.document(at: path, as: call.principal)
+            return try backend.finder.document(at: path, as: call.principal)
         } catch {
             guard error.kind != .denied else { throw error }
             return nil
@@ -91,15 +91,14 @@ struct LogReader {
         let next: LogCursor?
         switch try cursor ?? beginning() {
         case .feed(let after, let end): next = try readFeed(after: after, end: end)
-        case .deletions(let row): next = try readDeletions(after: row)
+        case .deletions(let position): next = try readDeletions(from: position)
         case .versions(let item, let part): next = try readVersions(after: item, part)
         }
         return LogPage(events: events, next: next?.text)
     }
 
     private func beginning() throws -> LogCursor {
-        guard let range = try store.changeRange() else { return .deletions(afterRow: 0) }
-        return .feed(after: range.lowerBound - min(1, range.lowerBound), end: range.upperBound)
+        .feed(after: 0, end: try history.lastTold())
     }
 
     private mutating func tell(_ event: LoggedEvent) {
@@ -119,14 +118,14 @@ struct LogReader {
         var (after, looked) = (after, 0)
         while looked < Self.looks, events.count < Self.portion {
             try call.checkCancellation()
-            let rows = try store.changes(after: after, limit: Self.portion)
-            for (number, change) in rows where number <= end && concerns(change) {
+            let page = try history.told(after: after, limit: Self.portion)
+            for (number, change) in page.changes where number <= end && concerns(change) {
                 guard isAskedFor(change.time) else { continue }
-                if container.mayKnow(change, as: call.principal, &known) { tell(LoggedEvent(sequence: number, change)) }
+                if finder.mayKnow(change, as: call.principal, &known) { tell(LoggedEvent(sequence: number, change)) }
             }
-            looked += rows.count
-            guard let last = rows.last?.sequence, last < end else { return .deletions(afterRow: 0) }
-            after = last
+            looked += max(1, page.changes.count)
+            guard page.last > after, page.last < end else { return .deletions(from: nil) }
+            after = page.last
         }
         return .feed(after: after, end: end)
     }
@@ -142,16 +141,15 @@ struct LogReader {
 
     // MARK: The deleted area
 
-    private mutating func readDeletions(after row: Int64) throws -> LogCursor {
+    private mutating func readDeletions(from position: ListPosition?) throws -> LogCursor {
         switch scope {
         case .tree(let path):
-            let rows = try store.deletions(within: path, afterRow: row, limit: Self.portion)
-            for (_, deletion) in rows { tell(deletion) }
-            guard let last = rows.last?.row else { return .versions(after: nil, partOf: nil) }
-            return .deletions(afterRow: last)
+            let page = try history.deletions(within: path, from: position, limit: Self.portion)
+            for deletion in page.elements { tell(deletion) }
+            return page.next.map { .deletions(from: $0) } ?? .versions(after: nil, partOf: nil)
         case .documents(let documents, let path):
-            var found = try path.map { try store.deletions(at: $0) } ?? []
-            for item in documents.keys { found += try store.deletions(of: item) }
+            var found = try path.map { try history.deletions(at: $0) } ?? []
+            for item in documents.keys { found += try history.deletions(of: item) }
             var told: Set<DeletionID> = []
             for deletion in found where told.insert(deletion.id).inserted { tell(deletion) }
             return .versions(after: nil, partOf: nil)
@@ -159,20 +157,20 @@ struct LogReader {
     }
 
     private mutating func tell(_ deletion: Deletion) {
-        if container.mayKnow(deletion, call.principal, &known) { tell(LoggedEvent(deletion)) }
+        if finder.mayKnow(deletion, call.principal, &known) { tell(LoggedEvent(deletion)) }
     }
 
     // MARK: Versions
 
     private mutating func readVersions(after item: ItemID?, _ part: LogCursor.Part?) throws -> LogCursor? {
         var last = part?.item ?? item
-        if let part, let rest = try readVersions(of: part.item, before: part.before) {
+        if let part, let rest = try readVersions(of: part.item, from: part.next) {
             return .versions(after: nil, partOf: rest)
         }
         let (items, reached) = try nextItems(after: last)
         for item in items {
             try call.checkCancellation()
-            if let rest = try readVersions(of: item, before: nil) { return .versions(after: nil, partOf: rest) }
+            if let rest = try readVersions(of: item, from: nil) { return .versions(after: nil, partOf: rest) }
             last = item
             if events.count >= Self.portion { return .versions(after: last, partOf: nil) }
         }
@@ -183,7 +181,7 @@ struct LogReader {
     private func nextItems(after item: ItemID?) throws -> ([ItemID], ItemID?) {
         switch scope {
         case .tree:
-            let (found, last) = try store.items(after: item, savedSince: request.since, limit: Self.portion)
+            let (found, last) = try history.items(after: item, savedSince: request.since, limit: Self.portion)
             return (found, last)
         case .documents(let documents, _):
             return (documents.keys.filter { id in item.map { $0 < id } ?? true }.sorted(), nil)
@@ -192,16 +190,15 @@ struct LogReader {
 
     /// Adds an item's versions, at most one page.
     /// - Returns: the position of the rest; nil at the end.
-    private mutating func readVersions(of item: ItemID, before time: HybridTime?) throws -> LogCursor.Part? {
+    private mutating func readVersions(of item: ItemID, from position: ListPosition?) throws -> LogCursor.Part? {
         guard var document = try document(item) else { return nil }
-        let versions = try store.versions(of: item, before: time, limit: Self.portion)
+        let page = try history.versions(of: item, from: position, limit: Self.portion)
         // An unchanged document has no record: its one version is the file.
-        if !versions.isEmpty || time != nil { document.versions = versions }
-        for version in document.versions where container.mayRead(version, of: document, as: call.principal) {
+        if !page.elements.isEmpty || position != nil { document.versions = page.elements }
+        for version in document.versions where finder.mayRead(version, of: document, as: call.principal) {
             tell(LoggedEvent(version, path: document.path))
         }
-        guard versions.count == Self.portion, let last = versions.last else { return nil }
-        return LogCursor.Part(item: item, before: last.time)
+        return page.next.map { LogCursor.Part(item: item, next: $0) }
     }
 
     /// A document of the scope, without its versions, as far as the caller may see it.
@@ -209,29 +206,29 @@ struct LogReader {
         switch scope {
         case .documents(let documents, _): return documents[item]
         case .tree(let scope):
-            guard let row = try store.item(item) else { return nil }
+            guard let row = try history.item(item) else { return nil }
             for place in row.places {
                 guard let path = try path(of: place.directory)?.appending(place.name), path.isWithin(scope),
-                    container.mayKnow(path, in: place.directory, as: call.principal, &known)
+                    finder.mayKnow(path, in: place.directory, as: call.principal, &known)
                 else { continue }
                 return DocumentRecord(path: path, item: item, versions: [])
             }
             guard row.places.isEmpty else { return nil }
-            if let deletion = try store.deletions(of: item).first(where: { $0.type == .file }) {
-                guard deletion.path.isWithin(scope), container.mayKnow(deletion, call.principal, &known) else {
+            if let deletion = try history.deletions(of: item).first(where: { $0.type == .file }) {
+                guard deletion.path.isWithin(scope), finder.mayKnow(deletion, call.principal, &known) else {
                     return nil
                 }
                 return DocumentRecord(path: deletion.path, item: item, versions: [], deletion: deletion)
             }
             // A rename has replaced its file: it has a history and no name.
-            let document = try? container.document(item, as: call.principal)
+            let document = try? finder.document(item, as: call.principal)
             return document.flatMap { $0.path.isWithin(scope) ? $0 : nil }
         }
     }
 
     private mutating func path(of directory: FileID) throws -> TreePath? {
         if let known = paths[directory] { return known }
-        let path = try store.path(of: directory)
+        let path = try history.path(of: directory)
         paths[directory] = .some(path)
         return path
     }

@@ -69,6 +69,17 @@ final class Callers: Sendable {
     /// The author of content from before the mount: the file's owner.
     func owner(of stat: FileStat) -> Author { users.owner(stat.raw.user) }
 
+    /// A process that has asked for nothing itself.
+    func author(of actor: ActorRef) -> Author {
+        let status = SystemProcReader().contents(of: "\(actor.process)/status") ?? []
+        let line = status.split(separator: 10).first { $0.starts(with: "Uid:".utf8) } ?? []
+        // The user whose rights on files it has is the last of four.
+        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        let user = words.last.flatMap { UInt32($0) }
+        return Author(
+            userID: user ?? 0, user: users.name(of: user ?? 0), program: program(of: actor), process: actor.process)
+    }
+
     // MARK: Processes
 
     func actor(thread: pid_t) -> FileActor? { processes?.actor(thread: thread) }

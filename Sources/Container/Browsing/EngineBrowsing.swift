@@ -11,17 +11,19 @@ import VersionStore
 final class EngineBrowsing: BrowsableContainer {
     let store: VersionStore
     let passthrough: Passthrough
+    let shownNames: ShownNames
     let logger: Logger
     let told: ToldAttributes
-    private let recorded: RecordedTree
+    let recorded: RecordedTree
     let versioned: VersionedNames
     let past: FactHistory
     let users = UserNames()
     private let returns: ReturnRequests
 
-    init(_ names: NameRequests, store: VersionStore, passthrough: Passthrough, logger: Logger) {
+    init(_ names: NameRequests, store: VersionStore, serving: Serving, logger: Logger) {
         (recorded, versioned) = (names.recorded, names.versioned)
-        (self.store, self.passthrough, self.logger) = (store, passthrough, logger)
+        (passthrough, shownNames) = (serving.passthrough, serving.shownNames)
+        (self.store, self.logger) = (store, logger)
         past = FactHistory(recorded.facts, of: store)
         returns = ReturnRequests(names, past, store: store)
         told = ToldAttributes(recorded, past, of: store.identity.container)

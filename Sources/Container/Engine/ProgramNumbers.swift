@@ -30,9 +30,13 @@ final class ProgramNumbers: Sendable {
     /// The number of a program. Called before any lock is taken: a new number may wait for the catalog.
     func number(of requester: Requester) throws(Errno) -> ActorNumber {
         guard let actor = requester.actor else { return try stranger(requester.author) }
-        if let known = state.withLock({ $0.numbers[actor.ref] }) { return known }
+        // One that was seen as an ancestor first has a number, but no relations yet.
+        let known = state.withLock { state in
+            state.numbers[actor.ref].flatMap { state.relations[$0] == nil ? nil : $0 }
+        }
+        if let known { return known }
         var lineage: [ActorNumber] = []
-        for ancestor in actor.lineage { lineage.append(try number(of: ancestor, Author(ancestor, callers))) }
+        for ancestor in actor.lineage { lineage.append(try number(of: ancestor, callers.author(of: ancestor))) }
         let number = try number(of: actor.ref, requester.author)
         state.withLock { state in
             let name = requester.author.program
@@ -73,11 +77,4 @@ final class ProgramNumbers: Sendable {
 
     /// A process has ended. Its number stays its own, and is not asked for any more.
     func ended(_ ref: ActorRef) { state.withLock { _ = $0.numbers.removeValue(forKey: ref) } }
-}
-
-extension Author {
-    /// A process that has asked for nothing itself.
-    fileprivate init(_ ref: ActorRef, _ callers: Callers) {
-        self.init(userID: 0, user: "", program: callers.program(of: ref), process: ref.process)
-    }
 }

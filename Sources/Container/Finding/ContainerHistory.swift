@@ -5,7 +5,7 @@ import VersionModel
 import VersionStore
 
 /// What is recorded of documents, versions and deleted things. Lists begin with the newest.
-protocol ContainerHistory: Sendable {
+public protocol ContainerHistory: ContainerChanges {
     /// Grows with each change.
     func lastNumber() throws(StoreError) -> UInt64
     func item(at place: Place) throws(StoreError) -> Item?
@@ -34,14 +34,25 @@ protocol ContainerHistory: Sendable {
     func deletions(in directory: FileID, named name: FileName) throws(StoreError) -> [Deletion]
     /// What was deleted at a path and below it; all for nil.
     func deletions(within path: TreePath?) throws(StoreError) -> [Deletion]
+    /// The recorded documents of a directory, of some names in their order; nil for one that has no version yet.
+    func listing(of directory: FileID, _ names: [FileName]) throws(StoreError) -> [FileName: ListedDocument?]
 }
 
 extension FactHistory: ContainerHistory {}
 
 extension VersionStore: ContainerHistory {
-    func lastNumber() throws(StoreError) -> UInt64 { try changeRange()?.upperBound ?? 0 }
+    public func lastNumber() throws(StoreError) -> UInt64 { try changeRange()?.upperBound ?? 0 }
+    public func lastTold() throws(StoreError) -> UInt64 { try lastNumber() }
+    public func observeTold(_ handler: @escaping @Sendable () -> Void) -> Observation { observe { _ in handler() } }
 
-    func versions(withPrefix digits: String, at place: Place) throws(StoreError) -> [Version] {
+    public func listing(
+        of directory: FileID, _ names: [FileName]
+    ) throws(StoreError) -> [FileName: ListedDocument?] {
+        guard let first = names.first, let last = names.last, first <= last else { return [:] }
+        return try listing(of: directory, names: first...last).mapValues { $0 }
+    }
+
+    public func versions(withPrefix digits: String, at place: Place) throws(StoreError) -> [Version] {
         var found: [Version] = []
         for version in try versions(withPrefix: digits) {
             var isHere = try item(version.item)?.places.contains(place) ?? false

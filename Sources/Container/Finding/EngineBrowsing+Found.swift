@@ -24,14 +24,26 @@ extension EngineBrowsing: FoundContainer {
     }
 
     private func unrecorded(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> Version {
-        let derived = DerivedIdentity.item(node.file, in: store.identity.container)
-        let attributes = try spot.with { file throws(Errno) in try Attributes(held: file) }
+        var version = unrecorded(stat)
+        version.attributes = try spot.with { file throws(Errno) in try Attributes(held: file) }
+        return version
+    }
+
+    func unrecorded(_ stat: FileStat) -> Version {
+        let file = tree.fileID(stat)
+        let derived = DerivedIdentity.item(file, in: store.identity.container)
         return Version(
             id: VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified), item: derived,
-            kind: .current, content: ContentID(high: node.file.number, low: 0), size: stat.size,
+            kind: .current, content: ContentID(high: file.number, low: 0), size: stat.size,
             modified: stat.modified, saved: stat.modified, time: HybridTime(wall: stat.modified, logical: 0),
-            device: store.identity.device, author: users.owner(stat.raw.user), attributes: attributes)
+            device: store.identity.device, author: users.owner(stat.raw.user), attributes: Attributes(stat))
     }
+
+    func remembered(_ names: [FileName], in directory: FileID) -> [FileName: RememberedName] {
+        recorded.untold(names, in: directory)
+    }
+
+    func ignores(_ path: TreePath) -> Bool { versioned.policy.ignores(path) }
 
     func identity(of node: Node) -> ItemID? {
         guard node.isRegular else { return nil }

@@ -6,7 +6,7 @@ import VersionStore
 /// Finds documents, and tells what a caller may know of them. It is made for each use.
 public struct Finder: Sendable {
     let host: any FoundContainer
-    var history: any ContainerHistory { host.history }
+    public var history: any ContainerHistory { host.history }
     var tree: LiveTree { host.tree }
 
     init(_ host: any FoundContainer) { self.host = host }

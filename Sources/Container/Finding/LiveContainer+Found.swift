@@ -7,12 +7,30 @@ import VersionStore
 
 extension LiveContainer: FoundContainer {
     var maxFile: UInt64 { settings.maxFile }
+    var shownNames: ShownNames { serving.shownNames }
 
     func found(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> () throws -> FoundDocument {
         let document = try document(of: node, stat, at: spot.place, in: spot.parent)
         let found = document.state.withLock { ($0.item, $0.current) }
         return { found }
     }
+
+    func remembered(_ names: [FileName], in directory: FileID) -> [FileName: RememberedName] {
+        var found: [FileName: RememberedName] = [:]
+        for name in names {
+            guard let document = documents.documentInMemory(at: Place(directory: directory, name: name)) else {
+                continue
+            }
+            found[name] = document.state.withLock { state in
+                guard let current = state.current, !state.isUntold else { return .untold }
+                return .document(state.item, current)
+            }
+        }
+        return found
+    }
+
+    func unrecorded(_ stat: FileStat) -> Version { derivedCurrent(stat) }
+    func ignores(_ path: TreePath) -> Bool { policy.ignores(path) }
 
     func lastPath(of item: ItemID, _ versions: [Version]) -> TreePath? {
         for version in versions {

@@ -22,7 +22,7 @@ public struct TreeCursor: Sendable {
     public var isDone: Bool { levels.isEmpty }
 
     /// The next entries, from about `limit` names. Skips directories that are gone, or that the caller may not list.
-    public mutating func next(_ limit: Int, in container: LiveContainer, as principal: Principal) -> [TreeEntry] {
+    public mutating func next(_ limit: Int, in container: Finder, as principal: Principal) -> [TreeEntry] {
         var found: [TreeEntry] = []
         var seen = 0
         while seen < limit, var level = levels.popLast() {

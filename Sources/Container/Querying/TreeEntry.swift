@@ -18,14 +18,14 @@ public struct TreeEntry: Sendable {
     public var document: ListedDocument?
 }
 
-extension LiveContainer {
+extension Finder {
     /// The names in a directory that the caller may list and pass through, in order.
     public func names(in directory: TreePath, as principal: Principal) throws(OperationError) -> [FileName] {
         try operation {
             try looking(as: principal) { walk in
                 let node = try walk.listable(directory)
                 guard !node.isForeign else { return [] }
-                let descriptor = try descriptor(of: node)
+                let descriptor = try tree.descriptor(of: node)
                 return try Backing.list(descriptor.raw).map(\.name).filter { !isOurs($0, in: directory) }.sorted()
             }
         }
@@ -43,7 +43,7 @@ extension LiveContainer {
     public func entries(
         _ names: [FileName], in directory: TreePath, as principal: Principal
     ) throws(OperationError) -> [FileName: TreeEntry] {
-        guard let first = names.first, let last = names.last, first <= last else { return [:] }
+        guard !names.isEmpty else { return [:] }
         return try operation {
             var sights: [Sight] = []
             let place = try looking(as: principal) { walk -> FileID? in
@@ -54,18 +54,23 @@ extension LiveContainer {
             }
             guard let place else { return [:] }
             // The catalog is read without the lock on names: the queue may have to be written first.
-            let rows = sights.contains { $0.mayBeDocument } ? try store.listing(of: place, names: first...last) : [:]
+            let remembered = host.remembered(names, in: place)
+            let asked = sights.filter(\.mayBeDocument).map(\.name)
+            let rows = try asked.isEmpty ? [:] : history.listing(of: place, asked)
             var result: [FileName: TreeEntry] = [:]
-            for sight in sights { result[sight.name] = entry(sight, rows[sight.name], in: directory) }
+            for sight in sights {
+                let (row, known) = (rows[sight.name], remembered[sight.name])
+                result[sight.name] = entry(sight, row, known, in: directory)
+            }
             return result
         }
     }
 
     /// Other paths of an entry's file.
     public func otherPaths(of entry: TreeEntry) -> [TreePath] {
-        guard entry.hasOtherNames, let item = entry.document?.item, let row = try? store.item(item) else { return [] }
+        guard entry.hasOtherNames, let item = entry.document?.item, let row = try? history.item(item) else { return [] }
         return row.places.compactMap { place in
-            (try? store.path(of: place.directory))?.appending(place.name)
+            (try? history.path(of: place.directory))?.appending(place.name)
         }.filter { $0 != entry.path }
     }
 
@@ -75,35 +80,28 @@ extension LiveContainer {
     private struct Sight {
         var name: FileName
         var stat: FileStat
-        /// The document in memory.
-        var known: (item: ItemID, current: Version)?
+        /// Whether it is a file of this container.
+        var isOwnFile: Bool
         var mayBeDocument: Bool
     }
 
     private func isOurs(_ name: FileName, in directory: TreePath) -> Bool {
-        directory == .root && name.bytes == Self.stateName
+        directory == .root && name.bytes == LiveTree.stateName
     }
 
     private func sight(
         _ names: [FileName], _ parent: Node, _ directory: TreePath, _ principal: Principal
     ) throws -> [Sight] {
-        let descriptor = try descriptor(of: parent)
+        let descriptor = try tree.descriptor(of: parent)
         return names.compactMap { name in
             guard !isOurs(name, in: directory),
                 let stat = try? Backing.statIfPresent(name.bytes, in: descriptor.raw)
             else { return nil }
-            guard stat.isRegular, stat.key.device == rootKey.device else {
-                return Sight(name: name, stat: stat, known: nil, mayBeDocument: false)
+            guard stat.isRegular, stat.key.device == tree.rootKey.device else {
+                return Sight(name: name, stat: stat, isOwnFile: false, mayBeDocument: false)
             }
-            let isReadable = mayRead(name, in: descriptor, principal)
-            guard let document = documents.documentInMemory(at: Place(directory: parent.file, name: name)) else {
-                return Sight(name: name, stat: stat, known: nil, mayBeDocument: isReadable)
-            }
-            return document.state.withLock { state -> Sight? in
-                guard let current = state.current, !state.isUntold else { return nil }
-                return Sight(
-                    name: name, stat: stat, known: isReadable ? (state.item, current) : nil, mayBeDocument: isReadable)
-            }
+            return Sight(
+                name: name, stat: stat, isOwnFile: true, mayBeDocument: mayRead(name, in: descriptor, principal))
         }
     }
 
@@ -113,24 +111,30 @@ extension LiveContainer {
         return AccessRule.allows(.read, to: principal, on: attributes)
     }
 
-    private func entry(_ sight: Sight, _ row: ListedDocument?, in directory: TreePath) -> TreeEntry? {
+    private func entry(
+        _ sight: Sight, _ listed: ListedDocument??, _ known: RememberedName?, in directory: TreePath
+    ) -> TreeEntry? {
         let path = directory.appending(sight.name)
         var entry = TreeEntry(
-            path: path, file: fileID(sight.stat), type: sight.stat.entryType,
+            path: path, file: tree.fileID(sight.stat), type: sight.stat.entryType,
             size: sight.stat.isRegular ? sight.stat.size : 0, modified: sight.stat.modified,
             hasOtherNames: sight.stat.isRegular && sight.stat.links > 1, document: nil)
-        guard sight.stat.isRegular, sight.stat.key.device == rootKey.device else { return entry }
-        if row == nil, policy.ignores(path) { return nil }
-        if let known = sight.known {
-            let counted = row?.item == known.item ? row : nil
+        guard sight.isOwnFile else { return entry }
+        // Nothing was saved yet.
+        if case .some(nil) = listed, known == nil { return nil }
+        let row = listed ?? nil
+        if row == nil, host.ignores(path) { return nil }
+        switch known {
+        case .untold?: return nil
+        case .document(let item, let current)? where sight.mayBeDocument:
+            let counted = row?.item == item ? row : nil
             entry.document = ListedDocument(
-                item: known.item, current: known.current, versions: counted?.versions ?? 1,
-                conflicts: counted?.conflicts ?? 0)
-        } else if let row {
-            entry.document = sight.mayBeDocument ? row : nil
-        } else if sight.mayBeDocument {
-            let derived = derivedCurrent(sight.stat)
-            entry.document = ListedDocument(item: derived.item, current: derived, versions: 1, conflicts: 0)
+                item: item, current: current, versions: counted?.versions ?? 1, conflicts: counted?.conflicts ?? 0)
+        case nil where sight.mayBeDocument:
+            let derived = host.unrecorded(sight.stat)
+            entry.document =
+                row ?? ListedDocument(item: derived.item, current: derived, versions: 1, conflicts: 0)
+        case .document?, nil: break
         }
         return entry
     }

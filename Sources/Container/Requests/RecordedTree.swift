@@ -145,6 +145,14 @@ final class RecordedTree: Sendable {
         }
     }
 
+    /// The documents with some names of a directory that listeners do not hear of yet: their programs have made
+    /// up the names.
+    func untold(_ names: [FileName], in directory: FileID) -> [FileName: RememberedName] {
+        let unpublished = engine.known.unpublishedNames.compactMap { try? facts.place($0.place) }
+        let untold = Set(unpublished.filter { $0.directory == directory }.map(\.name)).intersection(names)
+        return Dictionary(uniqueKeysWithValues: untold.map { ($0, .untold) })
+    }
+
     // MARK: Reads
 
     /// A program has opened a document for reading. One of which no fact tells is not adopted by that: a program that

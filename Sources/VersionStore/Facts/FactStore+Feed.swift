@@ -26,6 +26,9 @@ public struct FactFeed: Hashable, Sendable {
 }
 
 extension FactStore {
+    /// What is told later has a larger number.
+    public var lastTold: UInt64 { numbers.withLock(\.smallestReserved) - 1 }
+
     /// Whole transactions that were told after a number, in the order of their numbers.
     ///
     /// It stops before numbers that are still set aside (``reserve(_:)``), so that a transaction that comes late is

@@ -45,7 +45,7 @@ public final class FactStore: Sendable {
     let options: Options
     let catalog: FactCatalog
     let queue: CommitQueue<FactCatalog>
-    private let observers: Observers<FactTransaction>
+    private let observers: FeedObservers
     /// Innermost; held for a look.
     let numbers: Mutex<FactNumbers>
     let subjects: SubjectNumbers
@@ -73,7 +73,7 @@ public final class FactStore: Sendable {
         ids = FactIDs(epoch: opening.identity.epoch)
         catalog = opening.catalog
         numbers = Mutex(FactNumbers(next: opening.next))
-        let (subjects, observers) = (opening.subjects, Observers<FactTransaction>())
+        let (subjects, observers) = (opening.subjects, FeedObservers())
         (self.subjects, self.observers) = (subjects, observers)
         let redo = options.readOnly ? nil : try? RedoFile<FactTransaction>(in: state)
         queue = CommitQueue(
@@ -112,7 +112,14 @@ public final class FactStore: Sendable {
     public func reserve(_ count: UInt64) -> UInt64 { numbers.withLock { $0.reserve(count) } }
 
     /// Ends what ``reserve(_:)`` began, after the commit, or without one.
-    public func finish(_ first: UInt64) { numbers.withLock { $0.finish(first) } }
+    public func finish(_ first: UInt64) {
+        let (former, now) = numbers.withLock { numbers in
+            let former = numbers.smallestReserved
+            numbers.finish(first)
+            return (former, numbers.smallestReserved)
+        }
+        if now > former { observers.passed(former) }
+    }
 
     /// Leaves out the numbers up to this one: something has been found that has it, as a label of a kept content.
     /// Numbers that are too large for an identity are ignored.
@@ -147,7 +154,7 @@ public final class FactStore: Sendable {
             first: first ?? 0, last: transaction.eventNumber ?? transaction.lastNumber)
         queue.commit(transaction)
         subjects.noteQueued(transaction)
-        if let extra { numbers.withLock { $0.finish(extra) } }
+        if let extra { finish(extra) }
     }
 
     /// Waits until readers see everything committed before.
@@ -179,6 +186,10 @@ public final class FactStore: Sendable {
     /// the catalog. The handler may commit, but must not block. Its questions get no answer: what waits behind these
     /// transactions would be missing.
     public func observe(_ handler: @escaping @Sendable ([FactTransaction]) -> Void) -> Observation {
-        observers.add(handler)
+        observers.facts.add(handler)
     }
+
+    /// Calls `handler` when ``feed(after:limit:)`` may tell more, on any thread, which may hold locks. The handler must
+    /// return at once.
+    public func observeFeed(_ handler: @escaping @Sendable () -> Void) -> Observation { observers.add(handler) }
 }

@@ -22,9 +22,22 @@ enum LogTimeline {
                 versions[version] = event
             }
         }
-        rows.sort { ($0.sequence ?? 0) < ($1.sequence ?? 0) }
+        rows = inOrder(rows)
         let others = withoutDeletions(withoutSaves(rows, &versions), &entries)
         return (others + versions.values + entries.values).sorted(by: isNewer)
+    }
+
+    /// The rows in their order, each with a number of its own: those of one call have the same.
+    private static func inOrder(_ rows: [LoggedEvent]) -> [LoggedEvent] {
+        var last: UInt64?
+        return rows.enumerated().sorted { one, other in
+            (one.element.sequence ?? 0, one.offset) < (other.element.sequence ?? 0, other.offset)
+        }.map { _, row in
+            var row = row
+            if let last, let number = row.sequence, number <= last { row.sequence = last + 1 }
+            last = row.sequence
+            return row
+        }
     }
 
     private static func isNewer(_ one: LoggedEvent, _ other: LoggedEvent) -> Bool {
@@ -48,7 +61,7 @@ enum LogTimeline {
         return rows.compactMap { row in
             guard row.event == .saved, let version = row.version else { return row }
             guard let saved = versions[version] else { return last[version] == row.sequence ? row : nil }
-            if settled.contains(version) {
+            if settled.contains(version), row.time > saved.time {
                 var unchanged = row
                 unchanged.version = nil
                 return unchanged

@@ -57,13 +57,17 @@ extension FactReader {
     ) throws(StoreError) -> FactPage<ListedName, FileName> {
         let page = try names(in: directory, after: name, limit: limit)
         return try look { look in
-            let listed = try page.elements.filter { !$0.row.isDirectory }.map { name in
-                let document = name.row.document
-                return ListedName(
-                    name: name, versions: try look.countOfVersions(of: document),
-                    conflicts: look.facts.conflicts(of: document))
+            FactPage(elements: try page.elements.compactMap(look.listed), next: page.next)
+        }
+    }
+
+    /// The same of some names that are there.
+    public func listing(of directory: FileID, _ names: [FileName]) throws(StoreError) -> [ListedName] {
+        try look { look in
+            try names.compactMap { name in
+                try look.number(of: Place(directory: directory, name: name))
+                    .flatMap { try look.name(($0, name), in: directory, at: nil) }.flatMap(look.listed)
             }
-            return FactPage(elements: listed, next: page.next)
         }
     }
 }
@@ -100,6 +104,13 @@ extension Look {
         return NameThen(
             place: place, placeNumber: spot.number, row: row, type: try type(of: row),
             version: version.flatMap { $0.row == row.number && !$0.isForgotten ? $0 : nil }, isFoundLater: true)
+    }
+
+    func listed(_ name: NameThen) throws -> FactReader.ListedName? {
+        guard !name.row.isDirectory else { return nil }
+        let document = name.row.document
+        return FactReader.ListedName(
+            name: name, versions: try countOfVersions(of: document), conflicts: facts.conflicts(of: document))
     }
 
     /// What a row gives its place.

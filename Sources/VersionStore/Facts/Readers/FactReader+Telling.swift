@@ -32,6 +32,7 @@ extension FactReader {
     /// | a file is found at a place that had none before | none: it was there before anything was told |
     /// | a file comes from another name that it leaves by this | `renamed`, for each of two that change places |
     /// | a file comes to a free name from elsewhere | `created` |
+    /// | a name is linked to that its program has made up | none |
     /// | a file goes to a name that they do not know | `deleted` |
     /// | a name is removed, shown in the deleted list or not | `deleted` |
     /// | a directory or a symlink under a made-up name is removed by its program | none, if no fact told of it |
@@ -53,7 +54,7 @@ extension FactReader {
     ) throws(StoreError) -> [ToldChange] {
         try look { look in
             var teller = try Teller(look, facts, last)
-            for fact in teller.inOrder(facts) { try teller.tell(fact) }
+            for fact in try teller.inOrder(facts) { try teller.tell(fact) }
             for event in events { try teller.tell(event) }
             return teller.told.map { change in
                 var change = change
@@ -94,16 +95,25 @@ private struct Teller {
     }
 
     /// The facts in their order. Where names are told late, all names come first: listeners know them before they hear
-    /// of versions.
-    func inOrder(_ facts: [Fact]) -> [Fact] {
+    /// of versions. That a file has got the name of another one is told behind the versions, which are saves under it.
+    func inOrder(_ facts: [Fact]) throws -> [Fact] {
+        let behind = try facts.filter(isOverAnother)
+        let others = behind.isEmpty ? facts : facts.filter { !behind.contains($0) }
         func isName(_ fact: Fact) -> Bool { if case .row = fact { true } else { false } }
-        return names.areTheLast ? facts : facts.filter(isName) + facts.filter { !isName($0) }
+        return (names.areTheLast ? others : others.filter(isName) + others.filter { !isName($0) }) + behind
+    }
+
+    private func isOverAnother(_ fact: Fact) throws -> Bool {
+        guard case .row(let row) = fact, row.file != nil, names.isLast(row) else { return false }
+        let first = names.first(of: row)
+        return try first.how == .moved && first.from.map { names.leavers.contains($0) } ?? false
+            && names.isOccupied(row.place)
     }
 
     mutating func tell(_ fact: Fact) throws {
         switch fact {
         case .row(let row) where names.isLast(row):
-            try row.file == nil ? tellDeparture(row) : tellArrival(row)
+            if row.file == nil { try tellDeparture(row) } else if try !look.isUntold(row) { try tellArrival(row) }
         case .version(let version): try tell(version)
         case .amend(let version): try tell(version)
         case .settle(let version): try tell(.resolved, version)
@@ -115,7 +125,7 @@ private struct Teller {
     mutating func tell(_ event: FactEvent) throws {
         switch event {
         case .attributes(let number, let circumstances):
-            guard let row = look.stored.row(number) else { return }
+            guard let row = look.stored.row(number), try !look.isUntold(row) else { return }
             try add(.attributes, nil, row, circumstances.time, circumstances.actor)
         case .lost(let version, let circumstances):
             try tell(.versionLost, version, circumstances.time, circumstances.actor)
@@ -132,7 +142,8 @@ private struct Teller {
         let first = names.first(of: row)
         let former = first.from.flatMap { look.stored.row($0) }
         switch first.how {
-        case .created, .linked: try add(.created, row)
+        // A file that had a name which its program has made up is as good as made under the name that it takes.
+        case .created, .linked: if try !names.isOccupied(row.place) { try add(.created, row) }
         case .moved:
             if let former, names.leavers.contains(former.number) {
                 try add(.renamed, row, from: look.place(former.place), at: first.number)
@@ -193,7 +204,9 @@ private struct Teller {
     /// The name of a document that a save was made under, or any that it had behind the transaction.
     private func name(of document: DocumentNumber, preferring row: NameRow) throws -> NameRow? {
         for place in try [row.place] + look.places(of: document) {
-            if let name = try look.lastRow(at: place, until: last), name.file != nil, name.document == document {
+            if let name = try look.lastRow(at: place, until: last), name.file != nil, name.document == document,
+                try !look.isUntold(name)
+            {
                 return name
             }
         }

@@ -23,7 +23,7 @@ struct NamesTold {
         for row in rows where isLast(row) {
             let first = first(of: row)
             guard first.how == .moved, let former = first.from.flatMap({ look.stored.row($0) }),
-                former.place != row.place, let departure = look.facts.departure(of: former),
+                former.place != row.place, try !look.isUntold(former), let departure = look.facts.departure(of: former),
                 self.rows.contains(departure.number)
             else { continue }
             leavers.insert(former.number)
@@ -51,11 +51,36 @@ struct NamesTold {
     func occupant(of place: PlaceNumber) throws -> NameRow? {
         guard let first = bounds[place]?.first, let row = try look.lastRow(at: place, until: first.number &- 1)
         else { return nil }
-        return row.file == nil ? nil : row
+        return try row.file == nil || look.isUntold(row) ? nil : row
     }
 
     /// Whether listeners know a file at the place that does not leave it for another name.
     func isOccupied(_ place: PlaceNumber) throws -> Bool {
         try occupant(of: place).map { !leavers.contains($0.number) } ?? false
+    }
+}
+
+extension Look {
+    /// Whether listeners never hear of a name: its program has made it up, and has linked the file to the name that
+    /// counts.
+    func isUntold(_ row: NameRow) throws -> Bool {
+        guard row.file != nil, !row.isDirectory, let place = try place(row.place),
+            TemporaryNames.mayBeEphemeral(place.name), try isLate(row),
+            let link = stored.successors(of: row.number).first(where: { $0.how == .linked })
+        else { return false }
+        // What another program has saved under it is told before that.
+        return try statement(
+            """
+            SELECT 1 FROM version WHERE item = ?1 AND ifnull(row, item) = ?2 AND seq < ?3
+                AND flags & \(FactTables.VersionFlag.isLate) = 0 LIMIT 1
+            """, .number(row.document.number), .number(row.number.number), .number(link.number.number)
+        ).first { _ in true } == nil
+    }
+
+    /// Whether a row was published after its transaction.
+    private func isLate(_ row: NameRow) throws -> Bool {
+        try !FactTables.flaggedNames(
+            database, "seq = ? AND flags & \(FactTables.NameFlag.isLate)", [.number(row.number.number)]
+        ).isEmpty
     }
 }
