@@ -51,7 +51,7 @@ public final class EngineContainer: ContainerRequests {
         let engine = Engine(
             Engine.Parts(
                 files: inReach, kept: kept, recorder: StoreRecorder(facts, files: inReach), clock: options.clock,
-                marks: marks, kin: { programs.kin(of: $0) }),
+                marks: marks, unwatched: Self.unwatched(store), kin: { programs.kin(of: $0) }),
             names: tree.names)
         recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)

@@ -13,6 +13,8 @@ extension Engine {
     /// |---|---|
     /// | begins with the version that it held | goes on in the same content |
     /// | does not | is another content; the version's bytes are lost, unless they are kept |
+    ///
+    /// A file that was changed while nothing watched it is read, also where its size and its time are as recorded.
     func noteUnseenChange(of file: FileID) throws(Errno) {
         guard !scene.remembers(file) else { return }
         var held: Set<Subject> = [.file(file)]
@@ -43,13 +45,16 @@ extension Engine {
         var file: LiveFile
         /// A row of each document that it is a version of.
         var rows: [NameRow]
+        /// Versions whose bytes are nowhere any more.
+        var lost: [VersionNumber]
     }
 
     private func unseenChange(of id: FileID, _ facts: Facts) throws(Errno) -> UnseenChange? {
-        guard let former = recalled(id, facts) else { return nil }
+        guard let former = recalled(id, facts), let status = try parts.files.status(of: id) else { return nil }
         let held = former.holds.flatMap { facts[$0] }
         let look = try FileLooks(files: parts.files).look(
-            at: former, nil, held: held?.fingerprint, isInDoubt: true, isWritten: false)
+            at: former, nil, held: held?.fingerprint, isInDoubt: true, isWritten: false,
+            isDoubted: parts.unwatched?.contains(status.changed) ?? false)
         guard var file = look?.file, file.isChanged else { return nil }
         var rows: [NameRow] = []
         for row in facts.names(of: id) where !rows.contains(where: { $0.document == row.document }) {
@@ -58,8 +63,9 @@ extension Engine {
         }
         guard !rows.isEmpty else { return nil }
         let goesOn = held.map { $0.content == file.content && file.beginsWithHeld } ?? false
-        if file.isKept || !goesOn && facts.countOfVersions(in: file.content) > 0 { file.generation &+= 1 }
-        return UnseenChange(file: file, rows: rows)
+        let lost = goesOn || file.isKept ? [] : facts.versions(in: file.content).map(\.number)
+        if file.isKept || !lost.isEmpty { file.generation &+= 1 }
+        return UnseenChange(file: file, rows: rows, lost: lost)
     }
 
     private func record(_ change: UnseenChange, _ facts: Facts) {
@@ -80,6 +86,13 @@ extension Engine {
         known.record(recorded)
         parts.recorder.describe(recorded)
         let last = first + UInt64(recorded.count) - 1
-        if !told.isEmpty { parts.recorder.commit(FactTransaction(told), from: first, last: last) }
+        guard !told.isEmpty else { return }
+        var transaction = FactTransaction(told)
+        let circumstances = FactEvent.Circumstances(time: parts.clock.now(), actor: nil)
+        for version in change.lost {
+            transaction.changes.append(.marks(version, added: .lost, removed: []))
+            transaction.events.append(.lost(version, circumstances))
+        }
+        parts.recorder.commit(transaction, from: first, last: last)
     }
 }

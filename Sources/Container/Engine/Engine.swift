@@ -20,6 +20,8 @@ final class Engine: Sendable {
         var clock: any WallClock
         /// The places and files that the next mount looks at if this process is killed.
         var marks: any Marks = NoMarks()
+        /// When nothing watched the files.
+        var unwatched: Range<Timestamp>?
         /// How programs are related, of those that are asked about.
         var kin: @Sendable ([ActorNumber]) -> Kin
     }

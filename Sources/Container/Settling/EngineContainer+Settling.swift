@@ -13,7 +13,7 @@ extension EngineContainer {
     ///
     /// | the former mount | is looked at |
     /// |---|---|
-    /// | ended in order | a name that only memory knew |
+    /// | ended in order | a name that only memory knew, and names in directories that have changed since |
     /// | was killed | what it has marked: names in the middle of a change, files that were open for writing |
     /// | ended with the machine | that, the names and files of the last minute's facts, directories changed since |
     ///
@@ -28,7 +28,12 @@ extension EngineContainer {
         for place in left.places { marked.places.insert(try facts.number(of: place)) }
         let found = FilesInReach()
         let disk = SettledTree(tree, facts: facts, found: found)
-        if !facts.identity.cleanShutdown, !left.isOfThisBoot { try addRecent(to: &marked, facts, disk) }
+        if facts.identity.cleanShutdown {
+            let since = store.closed ?? Timestamp(nanoseconds: .min)
+            marked.places.formUnion(try changed(since: since, disk, "what has changed while it was not mounted"))
+        } else if !left.isOfThisBoot {
+            try addRecent(to: &marked, facts, disk)
+        }
         let entries = LeftEntries(store, facts)
         let parts = MountSettling.Parts(
             disk: disk, kept: kept,
@@ -42,6 +47,21 @@ extension EngineContainer {
         } catch { throw .io(error, "putting the history in order after a crash") }
     }
 
+    /// From the end of the former mount until now, by the clock of files; nil if that is not known.
+    static func unwatched(_ store: VersionStore) -> Range<Timestamp>? {
+        let now = SystemClock().now()
+        return store.closed.flatMap { $0 < now ? $0..<now : nil }
+    }
+
+    /// Names that others have by now, found by the times of directories.
+    private static func changed(
+        since time: Timestamp, _ disk: SettledTree, _ what: String
+    ) throws(StoreError) -> Set<PlaceNumber> {
+        do throws(Errno) { return try disk.places(changedSince: time) } catch {
+            throw .io(error, "looking for \(what)")
+        }
+    }
+
     private static func addRecent(
         to marked: inout MountSettling.Marked, _ facts: FactStore, _ disk: SettledTree
     ) throws(StoreError) {
@@ -49,9 +69,7 @@ extension EngineContainer {
         guard let last = log.lastTime else { return }
         let since = last.advanced(byNanoseconds: -Self.recent)
         // The facts may lack their end: what has changed since is found by the times of directories.
-        do throws(Errno) { marked.places.formUnion(try disk.places(changedSince: since)) } catch {
-            throw .io(error, "looking for what has changed before a power cut")
-        }
+        marked.places.formUnion(try changed(since: since, disk, "what has changed before a power cut"))
         let recent = log.recent(since: since)
         for row in recent.rows {
             marked.places.insert(row.place)

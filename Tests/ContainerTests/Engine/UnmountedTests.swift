@@ -49,6 +49,26 @@ import VersionModel
         #expect(try container.history("f") == ["new", "one and two", "one"])
     }
 
+    @Test("What was renamed, replaced or removed keeps its history")
+    func otherNames() throws {
+        let container = try ServedContainer()
+        for name in ["moved", "replaced", "removed"] {
+            try container.save(name, "one")
+            try container.save(name, "two")
+        }
+        try container.remount {
+            try container.write("other", "three")
+            for (name, new) in [("moved", "new"), ("other", "replaced")] {
+                #expect(Glibc.rename("\(container.path)/\(name)", "\(container.path)/\(new)") == 0)
+            }
+            #expect(Glibc.unlink("\(container.path)/removed") == 0)
+        }
+        #expect(try container.history("new") == ["two", "one"])
+        #expect(try container.history("replaced") == ["three", nil, "one"])
+        #expect(try container.deleted() == [[nil, "one"]])
+        #expect(try container.problems() == [])
+    }
+
     @Test("An edit is a version before the name goes")
     func editedThenRemoved() throws {
         let container = try ServedContainer()
