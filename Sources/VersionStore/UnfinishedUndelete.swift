@@ -41,7 +41,12 @@ public struct UnfinishedUndelete: Hashable, Sendable {
     private var key: String { Self.keyPrefix + id.hex }
 
     /// The mutation that records the present state.
-    public var kept: VersionStore.Mutation {
+    public var kept: VersionStore.Mutation { .setting(key: key, value: encoded) }
+
+    /// The same over facts.
+    public var keptChange: FactChange { .setting(key: key, value: encoded) }
+
+    private var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.identity(id)
         writer.identity(group)
@@ -55,11 +60,19 @@ public struct UnfinishedUndelete: Hashable, Sendable {
             writer.time(directory.accessed)
             writer.time(directory.modified)
         }
-        return .setting(key: key, value: writer.bytes)
+        return writer.bytes
     }
 
     /// The mutation that ends it.
     public var forgotten: VersionStore.Mutation { .setting(key: key, value: nil) }
+    public var forgottenChange: FactChange { .setting(key: key, value: nil) }
+
+    fileprivate static func all(in database: Database) throws -> [UnfinishedUndelete] {
+        try SQLStatement(
+            database, "SELECT value FROM setting WHERE key >= ? AND key < ? ORDER BY key",
+            .text(keyPrefix), .text("undelete;")
+        ).rows { try? UnfinishedUndelete($0.blob(0)) }
+    }
 
     init(_ bytes: [UInt8]) throws(CodingError) {
         var reader = ByteReader(bytes)
@@ -80,11 +93,13 @@ public struct UnfinishedUndelete: Hashable, Sendable {
 extension VersionStore {
     /// The undeletions in progress.
     public func unfinishedUndeletes() throws(StoreError) -> [UnfinishedUndelete] {
-        try read { database in
-            try SQLStatement(
-                database, "SELECT value FROM setting WHERE key >= ? AND key < ? ORDER BY key",
-                .text(UnfinishedUndelete.keyPrefix), .text("undelete;")
-            ).rows { try? UnfinishedUndelete($0.blob(0)) }
-        }
+        try read { try UnfinishedUndelete.all(in: $0) }
+    }
+}
+
+extension FactStore {
+    /// The undeletions in progress.
+    public func unfinishedUndeletes() throws(StoreError) -> [UnfinishedUndelete] {
+        try read { try UnfinishedUndelete.all(in: $0) }
     }
 }

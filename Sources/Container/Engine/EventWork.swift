@@ -166,7 +166,7 @@ struct EventWork: ~Copyable {
         var change = NameChange(draft)
         do throws(Errno) { try call(&change) } catch {
             if let refused = draft.refused {
-                record(refused, draft, from: first, change.details(of: refused.told, found))
+                record(refused, draft, from: first, change.details(of: refused.told, found), [])
                 forget(draft.plan.refusal?.after ?? [])
             }
             throw error
@@ -175,18 +175,20 @@ struct EventWork: ~Copyable {
         if let file = draft.plan.point?.madeFile, !self.found.contains(where: { $0.file == file }) {
             engine.known.begin(file)
         }
-        record(draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found))
+        record(draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found), change.changes)
         forget(draft.plan.after)
     }
 
     private func record(
-        _ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64, _ details: [RowNumber: NameDetail]
+        _ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64, _ details: [RowNumber: NameDetail],
+        _ changes: [FactChange]
     ) {
         engine.known.record(outcome.facts)
         engine.parts.recorder.describe(outcome.facts)
         if !outcome.told.isEmpty {
             var told = FactTransaction(outcome.told)
             for (row, detail) in details { told.describe(row, detail) }
+            told.changes = changes
             engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
         }
         engine.scene.apply(outcome.change, draft.stamps)

@@ -9,6 +9,8 @@ struct NameChange {
     let draft: EventDraft
     /// The places whose removal `deleted/` has an entry for. The call adds them.
     var entries: Set<PlaceNumber> = []
+    /// What the catalog gets of removals besides. The call adds them.
+    var changes: [FactChange] = []
 
     init(_ draft: EventDraft) { self.draft = draft }
 

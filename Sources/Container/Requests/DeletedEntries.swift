@@ -20,6 +20,16 @@ final class DeletedEntries: Sendable {
     private let recorded: RecordedTree
     private let custodian: Custodian
     private let groups = DeletionGroups()
+    private let lastRemovals = RankedMutex([FileID: LastRemoval]())
+
+    /// The last removal from a directory.
+    private struct LastRemoval {
+        var actor: ActorRef?
+        var time: Timestamp
+    }
+
+    /// Of more directories than these, removals begin groups again.
+    private static let mostDirectories = 1000
 
     init(_ recorded: RecordedTree, _ custodian: Custodian) {
         (self.recorded, self.custodian) = (recorded, custodian)
@@ -68,6 +78,20 @@ final class DeletedEntries: Sendable {
     func note(_ removal: NameRow, by requester: Requester) {
         guard let actor = requester.actor, let id = recorded.facts.id(ofDeletion: removal.number, nil) else { return }
         _ = groups.group(of: id, by: actor.ref, now: removal.time)
+    }
+
+    /// The times that a directory has before the first removal of a group from it. Undeleting gives them back.
+    func times(before removal: NameRow, _ found: FoundName, by requester: Requester) -> FactChange? {
+        let last = LastRemoval(actor: requester.actor?.ref, time: removal.time)
+        let isFirst = lastRemovals.withLock { known -> Bool in
+            let former = known[found.parent.file]
+            if former == nil, known.count >= Self.mostDirectories { known.removeAll() }
+            known[found.parent.file] = last
+            guard let former, former.actor != nil, former.actor == last.actor else { return true }
+            return last.time.since(former.time) > FactReader.groupNanoseconds
+        }
+        guard isFirst, let stat = try? Backing.stat(found.directory.raw) else { return nil }
+        return .times(removal.number, accessed: stat.accessed, modified: stat.modified)
     }
 
     private func label(

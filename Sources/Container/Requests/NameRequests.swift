@@ -246,6 +246,8 @@ final class NameRequests: Sendable {
         _ names: borrowing NamesHeldAlone, _ found: FoundName, _ place: PlaceNumber, _ change: inout NameChange,
         _ program: RecordedTree.Program
     ) throws(Errno) {
+        let times = change.removal(at: place).flatMap { entries.times(before: $0, found, by: program.requester) }
+        change.changes = times.map { [$0] } ?? []
         let leaving = try leaving(names, found, place, &change, program)
         if leaving.entry?.isMoved != true {
             do throws(Errno) { try unlink(found) } catch {

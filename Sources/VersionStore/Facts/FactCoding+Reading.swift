@@ -107,6 +107,7 @@ extension ByteReader {
         case 7:
             let key = try text()
             return .setting(key: key, value: try optional { (reader) throws(CodingError) in try reader.string() })
+        case 8: return .times(try number(), accessed: try time(), modified: try time())
         default: throw CodingError()
         }
     }

@@ -138,6 +138,8 @@ extension ByteWriter {
         case .removeRow(let row): tagged(5) { $0.number(row) }
         case .label(let subject, let text): tagged(6) { $0.count(subject); $0.optional(text) { $0.text($1) } }
         case .setting(let key, let value): tagged(7) { $0.text(key); $0.optional(value) { $0.string($1) } }
+        case .times(let row, let accessed, let modified):
+            tagged(8) { $0.number(row); $0.time(accessed); $0.time(modified) }
         }
     }
 

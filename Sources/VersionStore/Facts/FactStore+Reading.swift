@@ -27,6 +27,11 @@ extension FactStore {
         try read { try FactTables.detail(of: row, $0) }
     }
 
+    /// The times that a directory had before a removal from it; nil if they are not known.
+    func times(before removal: RowNumber) throws(StoreError) -> (accessed: Timestamp, modified: Timestamp)? {
+        try read { try FactTables.times(before: removal, $0) }
+    }
+
     /// The text of a document or a version, by its number.
     public func label(of subject: UInt64) throws(StoreError) -> String? {
         try read { try FactTables.label(of: subject, $0) }

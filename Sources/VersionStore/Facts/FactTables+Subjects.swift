@@ -124,7 +124,13 @@ extension FactTables {
         case .removeVersion(let version):
             try SQLStatement.run(database, "DELETE FROM version WHERE seq = ?", .number(version.number))
         case .removeRow(let row):
-            try SQLStatement.run(database, "DELETE FROM name WHERE seq = ?", .number(row.number))
+            for table in ["name", "times"] {
+                try SQLStatement.run(database, "DELETE FROM \(table) WHERE seq = ?", .number(row.number))
+            }
+        case .times(let row, let accessed, let modified):
+            try SQLStatement.run(
+                database, "INSERT OR REPLACE INTO times (seq, accessed, modified) VALUES (?, ?, ?)",
+                .number(row.number), .integer(accessed.nanoseconds), .integer(modified.nanoseconds))
         case .label(let subject, let text):
             guard let text else {
                 return try SQLStatement.run(database, "DELETE FROM label WHERE subject = ?", .number(subject))
@@ -132,6 +138,16 @@ extension FactTables {
             try SQLStatement.run(
                 database, "INSERT OR REPLACE INTO label (subject, text) VALUES (?, ?)", .number(subject), .text(text))
         case .setting(let key, let value): try FactCatalog.set("setting", key, value, database)
+        }
+    }
+
+    static func times(
+        before removal: RowNumber, _ database: Database
+    ) throws -> (accessed: Timestamp, modified: Timestamp)? {
+        let found = try SQLStatement(
+            database, "SELECT accessed, modified FROM times WHERE seq = ?", .number(removal.number))
+        return try found.first {
+            (accessed: Timestamp(nanoseconds: $0.integer(0)), modified: Timestamp(nanoseconds: $0.integer(1)))
         }
     }
 

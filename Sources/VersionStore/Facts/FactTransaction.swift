@@ -92,6 +92,8 @@ public enum FactChange: Hashable, Sendable {
     /// Takes a version's row away. Rows that name it keep its number.
     case removeVersion(VersionNumber)
     case removeRow(RowNumber)
+    /// The times that the directory had before this removal from it.
+    case times(RowNumber, accessed: Timestamp, modified: Timestamp)
     /// The text of a document or a version, by its number; nil takes it away.
     case label(UInt64, String?)
     /// A small value that survives the daemon; nil removes it.

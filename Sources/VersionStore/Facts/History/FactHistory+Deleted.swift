@@ -53,17 +53,21 @@ extension FactHistory {
         _ entry: DeletedFact, _ id: DeletionID, _ group: DeletionID
     ) throws(StoreError) -> Deletion {
         let listed = try entry.version.flatMap { row throws(StoreError) in try lists.version(row.number) }
-        let attributes = listed?.detail.attributes ?? Attributes(mode: 0o600, owner: 0, group: 0)
+        let label = entry.detail.isEntry ? try? area.label(of: id) : nil
+        let attributes = listed?.detail.attributes ?? label?.attributes
+            ?? Attributes(mode: 0o600, owner: 0, group: 0)
         let departure = entry.departure
         let author = try author(departure.actor)
+        let times = try store.times(before: departure.number)
         let directory = try lists.path(of: entry.place.directory, at: departure.number.number)
         return Deletion(
             id: id, place: entry.place, path: (directory.path ?? .root).appending(entry.place.name),
             type: entry.kind == .name ? .link : entry.detail.type, file: entry.occupant.file ?? FileID(0),
             item: entry.occupant.isDirectory ? nil : try lists.id(of: entry.occupant.document),
-            size: entry.version?.fingerprint.size ?? 0, deleted: departure.time,
+            size: entry.version?.fingerprint.size ?? label?.size ?? 0, deleted: departure.time,
             author: author ?? users.owner(attributes.owner), group: group,
-            parentAccessed: departure.time, parentModified: departure.time, attributes: attributes)
+            parentAccessed: times?.accessed ?? label?.parentAccessed ?? departure.time,
+            parentModified: times?.modified ?? label?.parentModified ?? departure.time, attributes: attributes)
     }
 }
 

@@ -79,6 +79,15 @@ extension FactHistory {
         return found.filter { $0.path == path }.sorted { $1.deleted < $0.deleted }
     }
 
+    /// The entries of a group that are there still, newest first.
+    public func deletions(group: DeletionID) throws(StoreError) -> [Deletion] {
+        guard let first = try store.removal(group) else { return [] }
+        let entries = try all { cursor, limit throws(StoreError) in
+            try lists.deleted(ofGroup: first, from: cursor, limit: limit)
+        }
+        return try deletions(entries).reversed()
+    }
+
     public func deletions(in directory: FileID, named name: FileName) throws(StoreError) -> [Deletion] {
         let place = Place(directory: directory, name: name)
         return try deletions(

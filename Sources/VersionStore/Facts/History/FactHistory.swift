@@ -8,13 +8,14 @@ import VersionModel
 public struct FactHistory: Sendable {
     let store: FactStore
     let device: DeviceID
+    let area: DeletedArea
     let users: UserNames
     /// How many elements of a list one access to the catalog reads.
     static let portion = 256
 
     /// - Parameter store: of the same container; it tells which device this is.
     public init(_ facts: FactStore, of store: VersionStore) {
-        (self.store, device, users) = (facts, store.identity.device, UserNames())
+        (self.store, device, area, users) = (facts, store.identity.device, store.deletedArea, UserNames())
     }
 
     public var lists: FactReader { store.lists }
@@ -104,6 +105,10 @@ public struct FactHistory: Sendable {
             listed.append(version)
         }
         return try versions(listed, of: item)
+    }
+
+    public func version(_ number: VersionNumber) throws(StoreError) -> Version? {
+        try lists.version(number).map { listed throws(StoreError) in try version(listed) }
     }
 
     public func version(_ id: VersionID) throws(StoreError) -> Version? {

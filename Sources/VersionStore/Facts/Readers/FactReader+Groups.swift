@@ -6,7 +6,7 @@ import VersionModel
 
 extension FactReader {
     /// Removals by one program within so long of one another are one group.
-    static let groupNanoseconds: Int64 = 10_000_000_000
+    public static let groupNanoseconds: Int64 = 10_000_000_000
 
     /// The groups of removals: of each the first removal of its group.
     ///
