@@ -73,7 +73,7 @@ struct Daemon {
         signals.start()
         let server: ControlServer
         do {
-            server = try serveControl(at: socket, container, engine?.container.finder, path, point, fileSystem)
+            server = try serveControl(at: socket, container, engine?.container, path, point, fileSystem)
             engine?.container.socketPath = container.socketPath
         } catch {
             try? session.unmount(.aborted)
@@ -156,12 +156,12 @@ struct Daemon {
     }
 
     private func serveControl(
-        at place: SocketPlace, _ container: LiveContainer, _ finder: Finder?, _ path: FilePath,
+        at place: SocketPlace, _ container: LiveContainer, _ engine: EngineContainer?, _ path: FilePath,
         _ mountpoint: FilePath, _ fileSystem: ContainerFileSystem
     ) throws(StartError) -> ControlServer {
         let probe = FileSystemProbe(container.store, isReadOnly: arguments.table.isReadOnly)
         let backend = ContainerBackend(
-            container, finder: finder,
+            container, engine: engine,
             .init(
                 mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
                 log: log.place,

@@ -70,6 +70,7 @@ public final class EngineContainer: ContainerRequests {
 
     public var facts: FactStore { recorded.facts }
     public var finder: Finder { Finder(browsing) }
+    public var operations: any OperatedContainer { EngineOperations(ground: browsing.ground) }
 
     /// The path of the control socket, which programs find by an attribute of any file.
     public var socketPath: String? {

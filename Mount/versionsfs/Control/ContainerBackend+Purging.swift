@@ -16,7 +16,7 @@ extension ContainerBackend {
             default: document = try self.document(request.target, call)
             }
             if let name = request.version { version = try self.version(name, of: document, call) }
-            return try container.purge(
+            return try operations.purge(
                 document, version, dryRun: dryRun, force: request.force ?? false, as: call.principal)
         }
     }
@@ -24,7 +24,7 @@ extension ContainerBackend {
     func purgeDeleted(_ request: PurgeDeletedRequest, _ call: ControlCall) throws(ControlError) -> Removed {
         try purging(request.dryRun) { dryRun in
             let (path, entry) = try request.target.map { try deletedPlace($0, call) } ?? (nil, nil)
-            return try container.purgeDeleted(
+            return try operations.purgeDeleted(
                 before: request.before, within: path, entry: entry, dryRun: dryRun, force: request.force ?? false,
                 as: call.principal
             ) { done, total in

@@ -91,14 +91,14 @@ extension ContainerBackend {
                 case .version(let digits): .version(try version(VersionName(digits), of: document, call).id)
                 }
             return try inTurn(at: document.path, item: document.item, call) {
-                resolution(try container.resolve(document, choice, seen: request.seen, as: call.principal))
+                resolution(try operations.resolve(document, choice, seen: request.seen, as: call.principal))
             }
         }
     }
 
     func resolveAll(_ request: ResolveAllRequest, _ call: ControlCall) throws(ControlError) -> [Resolution] {
         try changing {
-            try container.resolveAll(within: path(request.target, call), as: call.principal) { done, total in
+            try operations.resolveAll(within: path(request.target, call), as: call.principal) { done, total in
                 try call.checkCancellation()
                 call.report(done: UInt64(done), of: UInt64(total), unit: "documents")
             }.map { resolution($0) }
@@ -115,7 +115,7 @@ extension ContainerBackend {
         _ request: SimulateConflictRequest, _ call: ControlCall
     ) throws(ControlError) -> ConflictedDocument {
         try changing {
-            let made = try container.simulateConflict(document(request.target, call), as: call.principal)
+            let made = try operations.simulateConflict(document(request.target, call), as: call.principal)
             guard let result = conflicted(made, call) else { throw ControlError(.failed, "it made no conflict") }
             return result
         }
@@ -128,7 +128,7 @@ extension ContainerBackend {
             let (version, document) = try restorable(request, call)
             let target = try request.to.map { try newPlace($0) }
             return try inTurn(at: target ?? document.path, item: target == nil ? document.item : nil, call) {
-                let outcome = try container.restore(version, of: document, to: target, as: call.principal)
+                let outcome = try operations.restore(version, of: document, to: target, as: call.principal)
                 var answer = restored(outcome)
                 answer.version = info(version, of: document)
                 return answer
@@ -164,9 +164,9 @@ extension ContainerBackend {
             let target = try request.to.map { try newPlace($0) }
             let what = try undeletable(request.target, elsewhere: target != nil, call)
             var total: UInt64?
-            return try inTurn(at: target ?? container.home(of: what), call) {
+            return try inTurn(at: target ?? operations.home(of: what), call) {
                 restored(
-                    try container.undelete(
+                    try operations.undelete(
                         what, to: target, as: call.principal,
                         report: { done in
                             try call.checkCancellation()
@@ -178,7 +178,7 @@ extension ContainerBackend {
 
     private func undeletable(
         _ target: Target, elsewhere: Bool, _ call: ControlCall
-    ) throws -> LiveContainer.Undeletable {
+    ) throws -> Undeletable {
         switch target {
         case .id(let digits):
             do {
@@ -191,7 +191,7 @@ extension ContainerBackend {
                     return .entry(found)
                 }
             } catch let error as OperationError where error.kind == .notFound {
-                guard let begun = try container.unfinishedUndelete(digits) else { throw error }
+                guard let begun = try operations.unfinishedUndelete(digits) else { throw error }
                 return .unfinished(begun)
             }
         case .path(let path):
@@ -201,7 +201,7 @@ extension ContainerBackend {
             {
                 return .entry(found)
             }
-            return try container.undeletable(at: path, elsewhere: elsewhere, as: call.principal)
+            return try operations.undeletable(at: path, elsewhere: elsewhere, as: call.principal)
         }
     }
 
@@ -222,7 +222,7 @@ extension ContainerBackend {
             // A restoration in place moves all entries of the directory with it.
             return try inTurn(at: target ?? place, as: target == nil ? .forMoving : .updating, call) {
                 restored(
-                    try container.restoreDirectory(place, at: time, to: target, as: call.principal) { done in
+                    try operations.restoreDirectory(place, at: time, to: target, as: call.principal) { done in
                         try call.checkCancellation()
                         call.report(done: UInt64(done), of: nil, unit: "entries")
                     })
@@ -236,14 +236,14 @@ extension ContainerBackend {
         try changing {
             let (version, document) = try version(request.target, request.version, call)
             return info(
-                try container.pin(version, of: document, request.pinned, as: call.principal), of: document)
+                try operations.pin(version, of: document, request.pinned, as: call.principal), of: document)
         }
     }
 
     func addVersion(_ request: AddVersionRequest, _ call: ControlCall) throws(ControlError) -> VersionInfo {
         try changing {
             let document = try document(request.target, call)
-            let added = try container.addVersion(from: tree(request.contents), to: document, as: call.principal)
+            let added = try operations.addVersion(from: tree(request.contents), to: document, as: call.principal)
             return info(added, of: document)
         }
     }

@@ -31,17 +31,16 @@ final class ContainerBackend: ControlBackend {
 
     let container: LiveContainer
     let finder: Finder
+    let operations: any OperatedContainer
     let surroundings: Surroundings
-    /// Whether another core serves the mount, which answers questions alone.
-    private let isTrial: Bool
     var store: VersionStore { container.store }
 
-    /// - Parameter finder: of another core that serves the mount; nil: the container's own.
-    init(_ container: LiveContainer, finder: Finder? = nil, _ surroundings: Surroundings) {
+    /// - Parameter engine: the core that serves the mount; nil: the container itself.
+    init(_ container: LiveContainer, engine: EngineContainer? = nil, _ surroundings: Surroundings) {
         self.container = container
-        self.finder = finder ?? container.finder
+        finder = engine?.finder ?? container.finder
+        operations = engine?.operations ?? container
         self.surroundings = surroundings
-        isTrial = finder != nil
     }
 
     func hello(_ request: Handshake, _ call: ControlCall) throws(ControlError) -> Handshake.Reply {
@@ -74,7 +73,7 @@ final class ContainerBackend: ControlBackend {
             if container.isThinningPaused {
                 notes.append("the system clock jumped by more than a day: history is not thinned for now")
             }
-            let about = StatusNotes(container: container, principal: call.principal)
+            let about = StatusNotes(container: container, operations: operations, principal: call.principal)
             notes += try about.all()
             notes += container.spaceNotes
             let nested = space.nested.filter { container.mayList($0, as: call.principal) }
@@ -128,7 +127,6 @@ final class ContainerBackend: ControlBackend {
 
     /// The same as ``answering(_:)``, for changes: refused if the container is mounted read-only.
     func changing<Result>(_ body: () throws -> Result) throws(ControlError) -> Result {
-        guard !isTrial else { throw ControlError(.denied, "the engine has no such operation yet") }
         guard !container.options.isReadOnly else {
             throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
         }

@@ -8,6 +8,7 @@ import VersionStore
 /// Notes about the limits of the first promise in this container.
 struct StatusNotes {
     let container: LiveContainer
+    let operations: any OperatedContainer
     /// The caller: names that it may not see are left out.
     let principal: Principal
 
@@ -18,7 +19,7 @@ struct StatusNotes {
 
     private func unfinished() throws -> [String] {
         guard container.knowsAll(principal) else { return [] }
-        return try container.unfinishedUndeletes().map {
+        return try operations.unfinishedUndeletes().map {
             "\($0.path) has come back without \($0.remaining) of what was deleted from it: "
                 + "`versionsctl undelete \($0.path)` goes on"
         }

@@ -14,21 +14,22 @@ final class EngineBrowsing: BrowsableContainer {
     let shownNames: ShownNames
     let logger: Logger
     let told: ToldAttributes
-    let recorded: RecordedTree
     let versioned: VersionedNames
+    private let names: NameRequests
     let past: FactHistory
     let users = UserNames()
-    private let returns: ReturnRequests
 
     init(_ names: NameRequests, store: VersionStore, serving: Serving, logger: Logger) {
-        (recorded, versioned) = (names.recorded, names.versioned)
+        (self.names, versioned) = (names, names.versioned)
         (passthrough, shownNames) = (serving.passthrough, serving.shownNames)
         (self.store, self.logger) = (store, logger)
+        let recorded = names.recorded
         past = FactHistory(recorded.facts, of: store)
-        returns = ReturnRequests(names, past, store: store)
         told = ToldAttributes(recorded, past, of: store.identity.container)
     }
 
+    var recorded: RecordedTree { names.recorded }
+    var ground: EngineGround { EngineGround(browsing: self, names: names) }
     var tree: LiveTree { recorded.tree }
     var history: any ContainerHistory { past }
     var socketPath: String? { told.socketPath }
@@ -60,6 +61,28 @@ final class EngineBrowsing: BrowsableContainer {
     func choose(_ loser: VersionID, at name: Node.Name, _ requester: Requester) throws(Errno) { throw .notSupported }
 
     func bringBack(_ deletion: DeletionID, to name: Node.Name, _ requester: Requester) throws(Errno) {
-        try returns.undelete(deletion, to: name, by: requester)
+        do throws(OperationError) {
+            try Undeleting(host: self).undelete(deletion, to: name, requester)
+        } catch { throw error.asErrno }
+    }
+}
+
+extension EngineBrowsing: UndeletingContainer {
+    func requester(_ principal: Principal) -> Requester { recorded.callers.requester(principal) }
+    func begunUndeletes() throws -> [UnfinishedUndelete] { try recorded.facts.unfinishedUndeletes() }
+
+    func moveOut(
+        _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool
+    ) throws {
+        try EngineReturning(ground: ground).moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
+    }
+
+    func note(_ begun: UnfinishedUndelete) { change(begun.keptChange) }
+    func forget(_ begun: UnfinishedUndelete) { change(begun.forgottenChange) }
+
+    private func change(_ change: FactChange) {
+        var transaction = FactTransaction()
+        transaction.changes = [change]
+        recorded.facts.commit(transaction)
     }
 }

@@ -82,7 +82,7 @@ extension LiveContainer: BrowsableContainer {
 
 extension OperationError {
     /// The errno for a caller that used a system call.
-    fileprivate var asErrno: Errno {
+    var asErrno: Errno {
         if let errno { return errno }
         return switch kind {
         case .notFound, .contentMissing, .nothingToDo: .noSuchFileOrDirectory

@@ -27,13 +27,4 @@ extension LiveContainer {
         }
         return try body()
     }
-
-    /// Where what is undeleted comes back to.
-    public func home(of what: Undeletable) -> TreePath {
-        switch what {
-        case .entry(let found): livePath(of: found.place.directory)?.appending(found.place.name) ?? found.path
-        case .unfinished(let begun): livePath(of: begun.file) ?? begun.path
-        case .inside(let path, _, group: _): path
-        }
-    }
 }

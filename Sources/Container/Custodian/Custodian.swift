@@ -104,6 +104,11 @@ final class Custodian: Sendable {
 
     func drop(_ beginnings: [ContentStore.Beginning]) { beginnings.forEach { store.contents.drop($0) } }
 
+    /// Only the beginning of a content is needed any more.
+    func cut(_ content: ContentID, to size: UInt64, _ labels: [ContentStore.Label]) throws(Errno) {
+        try store.contents.put(try store.contents.beginning(of: content, size: size), labels)
+    }
+
     /// Puts beginnings in the places of their contents.
     /// - Returns: the bytes that were cut off.
     func put(_ beginnings: [ContentStore.Beginning]) throws -> UInt64 {

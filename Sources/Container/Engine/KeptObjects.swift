@@ -85,6 +85,33 @@ final class KeptObjects: KeptContents {
         guard try Backing.stat(target.raw).size == size else { throw .ioError }
     }
 
+    // MARK: Removing
+
+    /// A content goes, or its end, as far as no version needs it.
+    /// - Returns: the freed bytes.
+    func keepOnly(_ left: [VersionRow], of content: Content) throws(Errno) -> UInt64 {
+        guard let size = size(of: content) else { return 0 }
+        guard let longest = left.map(\.fingerprint.size).max() else {
+            drop(content)
+            return size
+        }
+        guard longest < size else { return 0 }
+        var labels: [Lineage.Label] = []
+        for version in left {
+            let row: NameRow? = facts.facts().row(version.row)
+            if let row { labels.append(Lineage.Label(version: version, place: row.place)) }
+        }
+        // Of versions in memory alone nothing is known yet: they need it as it is.
+        guard labels.count == left.count else { return 0 }
+        let object: FileDescriptor
+        do { object = try custodian.store.contents.open(ContentID(content)) } catch { throw error }
+        let held = SharedDescriptor(object.rawValue)
+        let stat = try withExtendedLifetime(held) { () throws(Errno) in try Backing.stat(held.raw) }
+        let described = try described(labels, of: stat)
+        try custodian.cut(ContentID(content), to: longest, [described.0] + described.also)
+        return size - longest
+    }
+
     // MARK: Labels
 
     private func described(

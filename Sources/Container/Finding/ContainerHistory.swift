@@ -29,6 +29,7 @@ public protocol ContainerHistory: ContainerChanges {
     func deletion(_ id: DeletionID) throws(StoreError) -> Deletion?
     func deletions(in directory: FileID) throws(StoreError) -> [Deletion]
     func deletions(of item: ItemID) throws(StoreError) -> [Deletion]
+    func deletions(group: DeletionID) throws(StoreError) -> [Deletion]
     /// What was deleted at exactly this path.
     func deletions(at path: TreePath) throws(StoreError) -> [Deletion]
     func deletions(in directory: FileID, named name: FileName) throws(StoreError) -> [Deletion]

@@ -21,6 +21,13 @@ public struct DocumentRecord: Hashable, Sendable {
 
     /// The version in the file; nil before the first save.
     public var current: Version? { versions.first { $0.kind == .current } }
+    /// Whether a version's content is the current one's.
+    func isCurrent(_ version: Version) -> Bool {
+        guard let current else { return false }
+        if version.id == current.id { return true }
+        guard version.size == current.size else { return false }
+        return version.content == current.content || version.hash != nil && version.hash == current.hash
+    }
     /// Unresolved, newest first.
     public var conflicts: [Version] { versions.filter { $0.kind == .conflict } }
 }

@@ -55,6 +55,15 @@ extension Finder {
         return answer
     }
 
+    /// Throws unless the caller may write a document.
+    func requireWrite(_ document: DocumentRecord, _ principal: Principal) throws {
+        if let deletion = document.deletion {
+            guard mayTake(deletion, principal) else { throw OperationError.denied(document.path) }
+            return
+        }
+        try looking(as: principal) { walk in try walk.require(.write, on: try walk.document(document.path).spot) }
+    }
+
     /// Whether a caller may take an entry out of the deleted area: it could have removed it from its directory.
     func mayTake(_ deletion: Deletion, _ principal: Principal) -> Bool {
         var known = KnownDirectories()

@@ -24,7 +24,7 @@ extension LiveContainer {
                 let (spot, node, stat) = try walk.document(document.path)
                 try walk.require(.write, on: spot)
                 return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
-                    guard state.item == document.item else { throw savedMeanwhile(document.path) }
+                    guard state.item == document.item else { throw OperationError.savedMeanwhile(document.path) }
                     return try add(staged, &state, spot, node, stat, requester)
                 }
             }

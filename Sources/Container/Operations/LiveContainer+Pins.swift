@@ -26,7 +26,9 @@ extension LiveContainer {
         try looking(as: .container) { walk in
             let (spot, node, stat) = try walk.document(document.path)
             return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
-                guard var current = state.current, current.id == version.id else { throw savedMeanwhile(document.path) }
+                guard var current = state.current, current.id == version.id else {
+                    throw OperationError.savedMeanwhile(document.path)
+                }
                 if isPinned { current.flags.insert(.pinned) } else { current.flags.remove(.pinned) }
                 state.current = current
                 state.isRecorded = true

@@ -38,8 +38,8 @@ extension LiveContainer {
     ) throws(OperationError) -> RemovalOutcome {
         try operation {
             try requireWrite(document, principal)
-            let (going, pinned) = try version.map { (try [leaving($0, document, force: force)], 0) }
-                ?? others(of: document, force: force)
+            let choice = try VersionsToPurge(version, of: document, force: force)
+            let (going, pinned) = (choice.going, choice.pinned)
             let versions = going.map { (version: $0, path: document.path) }
             if dryRun {
                 return RemovalOutcome(
@@ -53,33 +53,6 @@ extension LiveContainer {
             }
             return RemovalOutcome(versions: versions, pinned: pinned, bytes: bytes)
         }
-    }
-
-    private func leaving(_ version: Version, _ document: DocumentRecord, force: Bool) throws -> Version {
-        guard version.kind != .current else {
-            throw OperationError(
-                .invalid, "the current version cannot be purged", path: document.path,
-                advice: "remove the file, then run `versionsctl purge --deleted`")
-        }
-        guard force || !version.flags.contains(.pinned) else {
-            throw OperationError(
-                .invalid, "the version is pinned", path: document.path,
-                advice: "`versionsctl unpin` releases it; `purge --force` removes it all the same")
-        }
-        return version
-    }
-
-    /// The versions that a document may lose, and how many of its versions are kept by their pins.
-    private func others(of document: DocumentRecord, force: Bool) throws -> (going: [Version], pinned: Int) {
-        let bases = Set(document.conflicts.compactMap(\.base))
-            .union(MergeBase.ofConflicts(in: document.versions).values)
-        let others = document.versions.filter { $0.kind == .history && !bases.contains($0.id) }
-        let going = others.filter { force || !$0.flags.contains(.pinned) }
-        guard going.isEmpty else { return (going, others.count - going.count) }
-        if others.isEmpty { throw OperationError(.nothingToDo, "no other version to remove", path: document.path) }
-        throw OperationError(
-            .nothingToDo, "all other versions are pinned", path: document.path,
-            advice: "`versionsctl purge --force` removes pinned versions, too")
     }
 
     /// An unresolved loser that is removed is resolved.
@@ -107,11 +80,7 @@ extension LiveContainer {
 
     /// Throws unless the caller may write the document.
     func requireWrite(_ document: DocumentRecord, _ principal: Principal) throws {
-        if let deletion = document.deletion {
-            guard mayTake(deletion, principal) else { throw OperationError.denied(document.path) }
-            return
-        }
-        try looking(as: principal) { walk in try walk.require(.write, on: try walk.document(document.path).spot) }
+        try finder.requireWrite(document, principal)
     }
 
     // MARK: The deleted area
@@ -131,10 +100,10 @@ extension LiveContainer {
     ) throws(OperationError) -> RemovalOutcome {
         defer { if !dryRun { endUndeletes() } }
         return try operation {
-            let all = removable(try store.deletions(within: path), before: before, principal)
+            let all = try store.deletions(within: path).removable(before: before, finder, principal)
                 .filter { entry == nil || $0.id == entry }
             let held = force ? PinnedEntries() : try space.deleted.heldByPins(all)
-            let going = Self.contentsFirst(all.filter { !held.entries.contains($0.id) })
+            let going = all.filter { !held.entries.contains($0.id) }.contentsFirst
             var outcome = dryRun ? try space.deleted.wouldRemove(going) : RemovalOutcome()
             outcome.pinned = held.versions
             guard !dryRun else { return outcome }
@@ -150,22 +119,5 @@ extension LiveContainer {
             }
             return outcome
         }
-    }
-
-    /// A directory comes after its contents: if the purge is stopped, the rest can still be restored with it.
-    private static func contentsFirst(_ deletions: [Deletion]) -> [Deletion] {
-        let directories = deletions.filter { $0.type == .directory }
-        return deletions.filter { $0.type != .directory }
-            + directories.sorted { $0.path.names.count > $1.path.names.count }
-    }
-
-    private func removable(_ all: [Deletion], before: Timestamp?, _ principal: Principal) -> [Deletion] {
-        var known = KnownDirectories()
-        var result: [Deletion] = []
-        for deletion in all {
-            if let before, deletion.deleted >= before { continue }
-            if mayTake(deletion, principal, &known) { result.append(deletion) }
-        }
-        return result
     }
 }

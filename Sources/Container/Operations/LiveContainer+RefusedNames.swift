@@ -21,17 +21,19 @@ extension LiveContainer {
         guard let own else { return }
         throw OperationError(.invalid, "the name \(own) is reserved", path: path, advice: advice)
     }
+}
 
+extension Spot {
     /// An error of a change below, with its cause if a file or directory is protected by chattr(1): even its owner and
     /// root are refused.
-    func explained(_ error: any Error, at spot: Spot) -> any Error {
+    func explained(_ error: any Error) -> any Error {
         guard let errno = error as? Errno, errno == .notPermitted || errno == .permissionDenied else { return error }
-        for (what, name) in [("it", spot.name.bytes), ("its directory", [])] {
-            let protection = CText.lend(name) { linux_protection(spot.directory.raw, $0) }
+        for (what, name) in [("it", self.name.bytes), ("its directory", [])] {
+            let protection = CText.lend(name) { linux_protection(directory.raw, $0) }
             guard protection > 0 else { continue }
             let flag = protection & 1 != 0 ? "i" : "a"
             return OperationError(
-                .denied, "\(what) is \(flag == "i" ? "immutable" : "append-only")", path: spot.path,
+                .denied, "\(what) is \(flag == "i" ? "immutable" : "append-only")", path: path,
                 advice: "`chattr -\(flag)` allows changes")
         }
         return error

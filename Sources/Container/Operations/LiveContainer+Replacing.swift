@@ -29,14 +29,16 @@ extension LiveContainer {
             try walk.require(.write, on: spot)
             let document = try document(of: node, stat, at: spot.place, in: spot.parent)
             changed.append(spot)
-            do { try partFromJournals(names, document, spot, requester) } catch { throw explained(error, at: spot) }
+            do { try partFromJournals(names, document, spot, requester) } catch { throw spot.explained(error) }
             let version = try document.state.withLock { state in
                 let current = try settledCurrent(&state, spot, node, stat)
-                if let expected = replacement.expected, expected != current.id { throw savedMeanwhile(path) }
+                if let expected = replacement.expected, expected != current.id {
+                    throw OperationError.savedMeanwhile(path)
+                }
                 let now: FileStat
                 do {
                     now = try displace(names, &state, document, spot, node, by: replacement.staged, keepsSetID)
-                } catch { throw explained(error, at: spot) }
+                } catch { throw spot.explained(error) }
                 hear(.replaced(spot.place, fileID(now), requester))
                 let parents = [current.id] + replacement.parents.filter { $0 != current.id }
                 let version = newVersion(of: state.item, replacement.staged, now, parents: parents, requester)
@@ -111,24 +113,16 @@ extension LiveContainer {
             hash: hash, attributes: Attributes(stat), flags: .sealed)
     }
 
-    func savedMeanwhile(_ path: TreePath) -> OperationError {
-        OperationError(.busy, "the file was saved in the meantime", path: path,
-            advice: "look at it again, and repeat the command")
-    }
-
     /// The current version, after the file's content has become a version: an unfinished edit becomes one.
     func settledCurrent(
         _ state: inout Document.State, _ spot: Spot, _ node: Node, _ stat: FileStat
     ) throws -> Version {
         if state.isUnversioned {
-            throw OperationError(
-                .invalid, "no versions: the file is ignored, or a program's temporary file", path: spot.path,
-                advice: "`versionsctl status` names the patterns of ignored files")
+            throw OperationError.unversioned(spot.path)
         }
         let isBeingSaved = state.isReturning || state.differs(from: stat) && node.hasWriters
         guard !isBeingSaved else {
-            throw OperationError(.busy, "a program is saving the file", path: spot.path,
-                advice: "repeat the command in a moment")
+            throw OperationError.beingSaved(spot.path)
         }
         if state.differs(from: stat) {
             let file = try spot.open(flags: O_RDONLY)
@@ -183,11 +177,11 @@ extension LiveContainer {
         if let modified { try Backing.check { futimens(staged.file.raw, [modified.timespec, modified.timespec]) } }
         return try changing(as: principal) { walk, changed, names in
             let spot = try walk.spot(path)
-            guard spot.stat == nil else { throw taken(path) }
+            guard spot.stat == nil else { throw OperationError.taken(path) }
             _ = try name(spot.name.bytes, in: spot.parent, forChange: true)
             try walk.requireChange(of: spot)
             do { try staged.place(spot.name, in: spot.directory, replacing: false) } catch {
-                throw explained(error, at: spot)
+                throw spot.explained(error)
             }
             changed.append(spot)
             return try recordNew(names, staged, spot, parents, requester, rows)
@@ -198,10 +192,6 @@ extension LiveContainer {
     func own(_ file: Int32, _ principal: Principal) throws(Errno) {
         let group = principal.primaryGroup ?? .max
         try Backing.check { fchown(file, principal.user, group) }
-    }
-
-    func taken(_ path: TreePath) -> OperationError {
-        OperationError(.exists, "the name is taken", path: path, advice: "choose another name with --to PATH")
     }
 
     private func recordNew(

@@ -135,7 +135,7 @@ extension LiveContainer {
             try walk.require(.write, on: spot)
             return try self.document(of: node, stat, at: spot.place, in: spot.parent).state.withLock { state in
                 guard state.item == document.item, var current = state.current, current.id == expected else {
-                    throw savedMeanwhile(document.path)
+                    throw OperationError.savedMeanwhile(document.path)
                 }
                 current.parents += losers.map(\.id).filter { !current.parents.contains($0) }
                 state.current = current

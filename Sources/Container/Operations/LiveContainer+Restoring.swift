@@ -49,7 +49,7 @@ extension LiveContainer {
                 document = try self.document(at: back.path, as: principal)
                 undeleted = back.entries
             }
-            if isCurrent(version, of: document), try holdsItsCurrent(document, principal) {
+            if document.isCurrent(version), try holdsItsCurrent(document, principal) {
                 return RestoreOutcome(path: document.path, entries: undeleted)
             }
             let staged = try stage(version, of: document, as: principal)
@@ -58,14 +58,6 @@ extension LiveContainer {
                 as: principal)
             return RestoreOutcome(path: document.path, entries: 1)
         }
-    }
-
-    /// Whether a version's content is the current one's.
-    func isCurrent(_ version: Version, of document: DocumentRecord) -> Bool {
-        guard let current = document.current else { return false }
-        if version.id == current.id { return true }
-        guard version.size == current.size else { return false }
-        return version.content == current.content || version.hash != nil && version.hash == current.hash
     }
 
     /// Whether the file has nothing that its current version does not have. The caller must be allowed to write it.

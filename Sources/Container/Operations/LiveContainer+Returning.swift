@@ -1,5 +1,4 @@
-// What came back from the deleted area under another name when the daemon was killed, before that was recorded; and
-// undeletions whose rest came back one by one.
+// What came back from the deleted area under another name when the daemon was killed, before that was recorded.
 
 import Glibc
 import Logging
@@ -46,24 +45,5 @@ extension LiveContainer {
         rows = [.item(item)] + rows
         rows.append(.change(Change(event: .undeleted, path: path, item: id, time: now, directory: directory.file)))
         logger.notice("what came back before a crash has its history again", metadata: ["file": "\(path)"])
-    }
-
-    /// Undeletions of which nothing is missing any more are over: the rest came
-    /// back one by one, or was removed for good.
-    func endUndeletes() {
-        guard !options.isReadOnly else { return }
-        for unfinished in (try? store.unfinishedUndeletes()) ?? [] {
-            guard let path = livePath(of: unfinished.file),
-                let left = try? remaining(of: unfinished.group, within: path),
-                left == 0
-            else { continue }
-            // From below: making a name needs the right to write above.
-            for directory in unfinished.open.reversed() {
-                guard let path = livePath(of: directory.file) else { continue }
-                if let mode = directory.mode { try? setMode(mode, of: path) }
-                setTimes(accessed: directory.accessed, modified: directory.modified, of: path)
-            }
-            store.commit([unfinished.forgotten])
-        }
     }
 }

@@ -68,6 +68,26 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
         OperationError(.invalid, "this time has not come yet", path: path, advice: "give a time that has passed")
     }
 
+    /// The caller has decided by what is not current any more.
+    static func savedMeanwhile(_ path: TreePath) -> OperationError {
+        OperationError(
+            .busy, "the file was saved in the meantime", path: path, advice: "look at it again, and repeat the command")
+    }
+
+    static func beingSaved(_ path: TreePath) -> OperationError {
+        OperationError(.busy, "a program is saving the file", path: path, advice: "repeat the command in a moment")
+    }
+
+    static func unversioned(_ path: TreePath) -> OperationError {
+        OperationError(
+            .invalid, "no versions: the file is ignored, or a program's temporary file", path: path,
+            advice: "`versionsctl status` names the patterns of ignored files")
+    }
+
+    static func taken(_ path: TreePath) -> OperationError {
+        OperationError(.exists, "the name is taken", path: path, advice: "choose another name with --to PATH")
+    }
+
     static func missing(_ path: TreePath) -> OperationError {
         OperationError(.notFound, "no such file or directory", path: path)
     }

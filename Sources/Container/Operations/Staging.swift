@@ -99,6 +99,13 @@ final class StagedFile {
         try copyAttributes(of: other)
     }
 
+    func copyCapability(of other: Int32) {
+        let name = SetIDRule.capability.map { CChar(bitPattern: $0) } + [0]
+        var value = [UInt8](repeating: 0, count: 256)
+        let count = linux_fgetxattr(other, name, &value, value.count)
+        if count >= 0 { _ = linux_fsetxattr(file.raw, name, value, count, 0) }
+    }
+
     /// Copies the extended attributes that may be read and set, but none of
     /// ours; unless `all`, only what a user may set.
     func copyAttributes(of other: Int32, all: Bool = true) throws(Errno) {

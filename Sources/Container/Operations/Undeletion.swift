@@ -17,7 +17,8 @@ final class Undeletion {
     /// How many failures are told of by name.
     private static let told = 100
 
-    let container: LiveContainer
+    private let undeleting: Undeleting
+    private var host: any UndeletingContainer { undeleting.host }
     /// Whose rights count where the undeletion begins.
     let principal: Principal
     let requester: Requester
@@ -34,10 +35,10 @@ final class Undeletion {
     private var unfinished: UnfinishedUndelete?
 
     init(
-        _ container: LiveContainer, as principal: Principal, by requester: Requester, tellsOfTop: Bool = true,
+        _ undeleting: Undeleting, as principal: Principal, by requester: Requester, tellsOfTop: Bool = true,
         report: @escaping (Int) throws -> Void, expecting: @escaping (Int) -> Void = { _ in }
     ) {
-        self.container = container
+        self.undeleting = undeleting
         self.principal = principal
         self.requester = requester
         self.tellsOfTop = tellsOfTop
@@ -52,14 +53,14 @@ final class Undeletion {
         if deletion.type == .directory, !(children[deletion.file] ?? []).isEmpty {
             let begun = UnfinishedUndelete(deletion, user: principal.user)
             unfinished = begun
-            container.store.commit([begun.kept])
+            host.note(begun)
         }
         expecting(1 + (deletion.type == .directory ? Self.count(below: [deletion.file], children) : 0))
         do {
             try bringBack(deletion, to: path, children, as: principal, tells: tellsOfTop)
         } catch {
             // Nothing has come back: nothing is left to go on with.
-            if count == 0, let unfinished { container.store.commit([unfinished.forgotten]) }
+            if count == 0, let unfinished { host.forget(unfinished) }
             throw error
         }
         finish()
@@ -78,7 +79,7 @@ final class Undeletion {
         }
         // Those above were waiting for what was in them.
         for directory in (self.unfinished?.open ?? []).reversed() {
-            guard let path = container.livePath(of: directory.file) else { continue }
+            guard let path = Finder(host).livePath(of: directory.file) else { continue }
             try close(directory, at: path)
         }
         finish()
@@ -99,7 +100,7 @@ final class Undeletion {
 
     private func finish() {
         guard let unfinished, problems.isEmpty else { return }
-        container.store.commit([unfinished.forgotten])
+        host.forget(unfinished)
     }
 
     // MARK: Entries
@@ -109,7 +110,7 @@ final class Undeletion {
         isChild: Bool = false
     ) throws {
         do {
-            try container.moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
+            try host.moveOut(deletion, to: path, as: principal, by: requester, tells: tells)
             count += 1
             if deletion.type == .directory { directories += 1 }
         } catch {
@@ -151,21 +152,21 @@ final class Undeletion {
         let directory = UnfinishedUndelete.OpenDirectory(
             file: file, mode: isWritable ? nil : mode, accessed: first.parentAccessed, modified: first.parentModified)
         unfinished?.open.append(directory)
-        if let unfinished { container.store.commit([unfinished.kept]) }
-        if let mode = directory.mode { try container.setMode(mode | 0o700, of: path) }
+        if let unfinished { host.note(unfinished) }
+        if let mode = directory.mode { try undeleting.setMode(mode | 0o700, of: path) }
         return directory
     }
 
     private func close(_ directory: UnfinishedUndelete.OpenDirectory, at path: TreePath) throws {
-        if let mode = directory.mode { try container.setMode(mode, of: path) }
-        container.setTimes(accessed: directory.accessed, modified: directory.modified, of: path)
+        if let mode = directory.mode { try undeleting.setMode(mode, of: path) }
+        undeleting.setTimes(accessed: directory.accessed, modified: directory.modified, of: path)
         unfinished?.open.removeAll { $0.file == directory.file }
     }
 
     /// Whether another request, such as an earlier one that is about to end, has restored an entry meanwhile.
     private func cameBack(_ deletion: Deletion) throws -> Bool {
-        guard try container.store.deletion(deletion.id) == nil else { return false }
-        return deletion.type != .directory || container.livePath(of: deletion.file) != nil
+        guard try host.history.deletion(deletion.id) == nil else { return false }
+        return deletion.type != .directory || Finder(host).livePath(of: deletion.file) != nil
     }
 
     /// What one entry fails of is told of later; what every further one would fail of ends the undeletion.
@@ -174,7 +175,7 @@ final class Undeletion {
         var error = error
         if error.path == nil { error.path = path }
         if isHopeless { throw error }
-        container.logger.info("not undeleted with its directory: \(path): \(error)")
+        host.logger.info("not undeleted with its directory: \(path): \(error)")
         if problems.count < Self.told { problems.append((path, error)) }
     }
 

@@ -158,11 +158,5 @@ extension LiveContainer {
         return try names.writing { names in try body(walk, &changed, names) }
     }
 
-    /// Tells the kernel that names have changed below it. Called with no lock held.
-    func tellKernel(_ changed: [(parent: UInt64, name: FileName)]) {
-        guard let side = serving.passthrough.kernel.side else { return }
-        for (parent, name) in changed { side.invalidate(entry: name.bytes, in: parent) }
-        // A name that it has never asked for is in no listing that it keeps, and forgets none by itself.
-        for parent in Set(changed.map(\.parent)) { side.invalidate(node: parent, data: true) }
-    }
+    func tellKernel(_ changed: [(parent: UInt64, name: FileName)]) { serving.passthrough.kernel.tell(changed) }
 }

@@ -18,7 +18,9 @@ extension LiveContainer {
         guard let top = tree.entry(path) else { throw OperationError.missing(path) }
         guard top.isDirectory else { throw OperationError(.notFound, "was not a directory then", path: path) }
         let plan = Self.plan(tree, top, target)
-        guard try looking(as: principal, { try $0.spot(target).stat == nil }) else { throw taken(target) }
+        guard try looking(as: principal, { try $0.spot(target).stat == nil }) else {
+            throw OperationError.taken(target)
+        }
         let times = try DirectoryTimes(past, self, at: aftermath.time)
         var outcome = RestoreOutcome(path: target, entries: plan.count)
         var dates: [(TreePath, FileStat)] = []

@@ -50,7 +50,7 @@ extension LiveContainer: PresentTree {
     /// are known, else by a comparison.
     func holds(_ then: Version, of former: DocumentRecord, _ document: DocumentRecord) -> Bool {
         guard let current = document.current, current.size == then.size else { return false }
-        if isCurrent(then, of: document) { return true }
+        if document.isCurrent(then) { return true }
         if then.hash != nil, current.hash != nil { return false }
         guard let one = try? content(of: then, in: former), let other = try? content(of: current, in: document) else {
             return false

@@ -106,28 +106,8 @@ final class DeletedRemoval: Sendable {
         return outcome
     }
 
-    /// The entries among these that pinned versions hold: those of documents that are nowhere else, and the directories
-    /// that they were in, into which they are brought back.
     func heldByPins(_ deletions: [Deletion]) throws -> PinnedEntries {
-        var held = PinnedEntries()
-        var pinned: [ItemID: Int] = [:]
-        var directories: Set<FileID> = []
-        for deletion in deletions {
-            guard let item = deletion.item else { continue }
-            let count = try pinned[item] ?? pinnedVersions(ofDeleted: item)
-            if pinned[item] == nil { held.versions += count }
-            pinned[item] = count
-            guard count > 0 else { continue }
-            held.entries.insert(deletion.id)
-            directories.insert(deletion.place.directory)
-        }
-        let deepestFirst = deletions.filter { $0.type == .directory }
-            .sorted { $0.path.names.count > $1.path.names.count }
-        for deletion in deepestFirst where directories.contains(deletion.file) {
-            held.entries.insert(deletion.id)
-            directories.insert(deletion.place.directory)
-        }
-        return held
+        try deletions.held { try pinnedVersions(ofDeleted: $0) }
     }
 
     /// How many pinned versions a document has that would go with its last deletion; none while it has a name.

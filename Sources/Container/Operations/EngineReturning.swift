@@ -1,0 +1,145 @@
+// One deleted thing comes back, over the engine.
+
+import CLinux
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Gives entries of the deleted list free names.
+struct EngineReturning {
+    let ground: EngineGround
+
+    private var recorded: RecordedTree { ground.recorded }
+    private var tree: LiveTree { ground.tree }
+
+    func moveOut(
+        _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool
+    ) throws {
+        try ground.changing(as: principal, by: requester) { change in
+            guard let entry = try ground.past.entry(deletion.id) else {
+                throw OperationError(.contentMissing, "the deleted entry is gone", path: deletion.path)
+            }
+            let spot = try change.free(path)
+            try recorded.adoptDirectory(spot.parent)
+            let place = try recorded.place(spot.name, in: spot.parent)
+            if entry.occupant.isDirectory || entry.detail.isEntry {
+                try moveOut(deletion, entry, to: place, spot, change)
+            } else {
+                try comeBack(entry, to: place, spot, change)
+            }
+            if tells { change.tell(spot) }
+        }
+    }
+
+    // MARK: What has no versions
+
+    /// A directory, a symlink or a special file is in the deleted area itself.
+    private func moveOut(
+        _ deletion: Deletion, _ entry: DeletedFact, to place: PlaceNumber, _ spot: Spot, _ change: EngineChange
+    ) throws {
+        let (program, number) = (change.program.number, entry.occupant.number)
+        try change.performing { () throws(Errno) in
+            try ground.engine.performMaking(of: entry.detail.type, { .undelete(program, number, place, $0) }) {
+                (names) throws(Errno) in
+                try change.part {
+                    let custodian = ground.names.kept.custodian
+                    do throws(Errno) {
+                        try custodian.moveOut(names, deletion.id, to: spot.name, in: spot.directory)
+                    } catch {
+                        guard error != .noSuchFileOrDirectory else {
+                            throw OperationError(.contentMissing, "the deleted entry is gone", path: deletion.path)
+                        }
+                        throw refusal(error, spot)
+                    }
+                    return try named(names, spot).file
+                }
+            }
+        }
+    }
+
+    /// The kernel may know the file still.
+    private func named(_ names: borrowing NamesHeldAlone, _ spot: Spot) throws -> Node {
+        let stat = try Backing.stat(spot.name.bytes, in: spot.directory.raw)
+        let name = Node.Name(parent: spot.parent, name: spot.name)
+        let node = tree.intern(stat, as: name, lookups: 1)
+        tree.nodes.addName(names, name, to: node)
+        if let forgotten = tree.forget(node.id, lookups: 1) { ground.browsing.passthrough.dropForgotten(forgotten) }
+        return node
+    }
+
+    private func refusal(_ error: Errno, _ spot: Spot) -> any Error {
+        error == .fileExists ? OperationError.taken(spot.path) : spot.explained(error)
+    }
+
+    // MARK: Documents
+
+    private func comeBack(
+        _ entry: DeletedFact, to place: PlaceNumber, _ spot: Spot, _ change: EngineChange
+    ) throws {
+        let new = try NewFile(ground)
+        defer { new.end() }
+        let detail = try entry.version.flatMap { version throws(StoreError) in
+            try ground.past.lists.version(version.number)?.detail
+        }
+        let event = Event.undelete(change.program.number, entry.occupant.number, place, new.file)
+        try change.performing { () throws(Errno) in
+            try ground.engine.performNaming(new.file, event) { (names, draft) throws(Errno) in
+                try change.part {
+                    guard case .name(let file, _)? = draft.plan.point else {
+                        throw OperationError(.contentMissing, "the deleted entry is gone", path: spot.path)
+                    }
+                    guard file == new.file else { return try link(names, file, spot) }
+                    if let version = entry.version {
+                        try dress(new.staged, as: version, detail, for: change.program.requester)
+                    }
+                    try new.setTime(entry.version?.modified, by: draft)
+                    do throws(Errno) {
+                        try new.staged.place(spot.name, in: spot.directory, replacing: false)
+                    } catch {
+                        throw refusal(error, spot)
+                    }
+                }
+            }
+        }
+    }
+
+    /// One of several names of a file that has others.
+    private func link(_ names: borrowing NamesHeldAlone, _ file: FileID, _ spot: Spot) throws {
+        guard let held = recorded.find(file) else {
+            throw OperationError(
+                .busy, "a program has the deleted file open", path: spot.path,
+                advice: "close the program, and repeat the command")
+        }
+        do throws(Errno) { try Backing.link(held.raw, to: spot.name.bytes, in: spot.directory.raw) } catch {
+            throw refusal(error, spot)
+        }
+        // Its other names have another count of names now.
+        ground.browsing.passthrough.changed(try named(names, spot), data: false)
+    }
+
+    /// Gives a new file the rights that a version had, and the other attributes of the file that was kept. A file that
+    /// was deleted with set-id bits does not come back with them through any user: it may have been deleted for a flaw.
+    /// The owner keeps the set-user-id bit, for the owner could set it anew.
+    private func dress(
+        _ staged: StagedFile, as version: VersionRow, _ detail: VersionDetail?, for requester: Requester
+    ) throws {
+        let (user, file) = (requester.author.userID, staged.file.raw)
+        let object = (try? ground.store.contents.open(ContentID(version.content))).map {
+            SharedDescriptor($0.rawValue)
+        }
+        // A daemon that may not give files away keeps them.
+        if let object { try? staged.dress(like: object.raw, keepsSetID: user == 0) }
+        // A change of the owner takes it away.
+        defer { if let object, user == 0 { staged.copyCapability(of: object.raw) } }
+        guard let rights = detail?.attributes else { return }
+        _ = fchown(file, rights.owner, rights.group)
+        var mode = rights.mode
+        if user != 0 {
+            mode = SetIDRule.afterChange(mode, byStranger: true)
+            if user == rights.owner { mode |= rights.mode & UInt32(S_ISUID) }
+        }
+        _ = try Backing.check { fchmod(file, mode_t(mode)) }
+    }
+}
