@@ -2,7 +2,7 @@ import Lineage
 
 extension Move {
     /// How many kinds of moves a round may leave out.
-    static let countOfKinds = 15
+    static let countOfKinds = 16
 
     /// What a move is, by number; writing comes last.
     var kind: Int {
@@ -23,13 +23,14 @@ extension Move {
         case .restore: 12
         case .age: 13
         case .purge: 14
-        case .write: 15
-        case .close: 16
-        case .release: 17
-        case .empty: 18
-        case .synchronize: 19
-        case .cut: 20
-        case .readForBackup: 21
+        case .resolve: 15
+        case .write: 16
+        case .close: 17
+        case .release: 18
+        case .empty: 19
+        case .synchronize: 20
+        case .cut: 21
+        case .readForBackup: 22
         }
     }
 

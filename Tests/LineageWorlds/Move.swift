@@ -25,7 +25,9 @@ public indirect enum Move: Hashable, Sendable {
     case makeDirectory(ActorNumber, PlaceNumber)
     case removeDirectory(ActorNumber, PlaceNumber)
     case undelete(ActorNumber, RowNumber, PlaceNumber)
-    case restore(ActorNumber, PlaceNumber, VersionNumber)
+    case restore(ActorNumber, PlaceNumber, VersionNumber, settling: [VersionNumber] = [])
+    /// Of the document at that place.
+    case resolve(PlaceNumber, [VersionNumber])
     /// Of the deleted list, for good: the entry of that removal.
     case purge(RowNumber)
     /// All that was done is durable from now on.

@@ -37,6 +37,12 @@ extension Play {
         document(name).map { contents(world.facts.conflicts(of: $0)) } ?? "-"
     }
 
+    /// The contents of what a name's current version goes back to.
+    public func parents(_ name: Substring) -> String {
+        let current = document(name).flatMap { world.facts.current(of: $0) }.flatMap { world.facts[$0] }
+        return contents([current?.parents.first, current?.parents.second].compactMap(\.self))
+    }
+
     /// The deleted list, oldest first: each name with its versions.
     public var deleted: String {
         world.facts.deleted().map { entry in

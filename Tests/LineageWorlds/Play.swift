@@ -27,6 +27,8 @@ import VersionModel
 /// | `purge f` | what was deleted last at the name is gone for good |
 /// | `restore f` | the oldest content of its history, in a new file |
 /// | `restore f g` | what `g` was saved with last, in a new file |
+/// | `resolve f`, `resolve f first` | its conflicts are none any more; the oldest is none |
+/// | `choose f`, `choose f all` | its oldest conflict, in a new file; with that all conflicts are settled |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
 /// | `refuse mv f g` | the same, and so of others, but the file system below refuses it |
 /// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
@@ -112,6 +114,7 @@ public struct Play: Sendable {
         case "backup": return perform(.readForBackup(actor, place))
         case "rm": return perform(.unlink(actor, place))
         case "restore": return restore(place, of: words.count > 2 ? self.place(words[2]) : nil, by: actor)
+        case "resolve", "choose": return settle(place, verb, words.last, by: actor)
         case "mkdir": return perform(.makeDirectory(actor, place))
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
@@ -155,6 +158,16 @@ public struct Play: Sendable {
         let oldest = document.flatMap { world.facts.history(of: $0).last }
         let version = other == nil ? oldest : document.flatMap { world.facts.current(of: $0) }
         return version.map { perform(.restore(actor, place, $0)) } ?? !problems.isEmpty
+    }
+
+    private mutating func settle(
+        _ place: PlaceNumber, _ verb: Substring, _ which: Substring?, by actor: ActorNumber
+    ) -> Bool {
+        let conflicts = world.facts.occupant(of: place).map { world.facts.conflicts(of: $0.document) } ?? []
+        guard let oldest = conflicts.first else { return !problems.isEmpty }
+        return verb == "resolve"
+            ? perform(.resolve(place, which == "first" ? [oldest] : conflicts))
+            : perform(.restore(actor, place, oldest, settling: which == "all" ? conflicts : []))
     }
 
     private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {

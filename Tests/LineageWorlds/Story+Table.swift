@@ -3,7 +3,7 @@
 extension Story {
     public static let all: [Story] = 
         returning + homes + parting + publicity + changed + conflicting + nameless + names + orphans + further + cuts
-        + kin + edges
+        + kin + edges + operations
 
     /// decisions/0010: what comes back with a name.
     static let returning: [Story] = [

@@ -9,6 +9,7 @@ public struct Story: Sendable, CustomStringConvertible {
     /// | `f: b a` | the contents of a name's versions, newest first; `-` for a free name |
     /// | `history f: b a` | the same with all that they go back to |
     /// | `conflicts f: b` | its conflict versions |
+    /// | `parents f: b a` | what its current version goes back to |
     /// | `content f: b` | what its file holds |
     /// | `deleted: f a`, `superseded: a` | documents without a name |
     /// | `links: f`, `versions: b a` | names of several that were removed; all versions there are |
@@ -56,6 +57,7 @@ public struct Story: Sendable, CustomStringConvertible {
         case ("versions", _): found = play.versions
         case ("content", let name?): found = play.content(name)
         case ("history", let name?): found = play.history(name)
+        case ("parents", let name?): found = play.parents(name)
         case ("conflicts", let name?): found = play.conflicts(name)
         case (_, let name?): found = play.listing(name)
         default: return "no such expectation: \(line)"

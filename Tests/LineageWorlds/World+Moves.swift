@@ -92,7 +92,16 @@ extension World {
         }
         if set == .all, let row = facts.occupant(of: place), let oldest = facts.history(of: row.document).last {
             moves.append(.restore(actor, place, oldest))
+            addResolutions(&moves, actor, place, facts.conflicts(of: row.document))
         }
+    }
+
+    private func addResolutions(
+        _ moves: inout [Move], _ actor: ActorNumber, _ place: PlaceNumber, _ conflicts: [VersionNumber]
+    ) {
+        guard let oldest = conflicts.first, let newest = conflicts.last else { return }
+        moves += [.resolve(place, [oldest]), .resolve(place, conflicts)]
+        moves += [.restore(actor, place, oldest), .restore(actor, place, newest, settling: conflicts)]
     }
 
     private func addDirectories(_ moves: inout [Move], _ actor: ActorNumber) {

@@ -59,8 +59,11 @@ extension World {
         case .removeDirectory(let actor, let place): try perform(.removeDirectory(actor, place), rules, move)
         case .undelete(let actor, let row, let place): try perform(.undelete(actor, row, place, newFile()), rules, move)
         case .purge(let row): try perform(.purge(row), rules, move)
-        case .restore(let actor, let place, let version):
-            try perform(.restore(actor, place, version, newFile()), rules, move)
+        case .restore(let actor, let place, let version, let losers):
+            try perform(.restore(actor, place, version, newFile(), settling: losers), rules, move)
+        case .resolve(let place, let losers):
+            guard let document = facts.occupant(of: place)?.document else { return }
+            try perform(.resolve(document, losers), rules, move)
         }
     }
 

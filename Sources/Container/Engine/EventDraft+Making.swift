@@ -127,7 +127,7 @@ extension Engine {
     ) -> WholeContent? {
         let place: PlaceNumber
         switch event {
-        case .unlink(_, let one), .rename(_, _, let one, _), .restore(_, let one, _, _): place = one
+        case .unlink(_, let one), .rename(_, _, let one, _), .restore(_, let one, _, _, _): place = one
         default: return nil
         }
         guard let file = facts.occupant(of: place)?.file, links[file] == 1, facts.countOfNames(of: file) == 1,

@@ -39,8 +39,11 @@ public enum Event: Hashable, Sendable {
     case undelete(ActorNumber, RowNumber, PlaceNumber, FileID)
     /// The entry of the deleted list that this removal made goes for good.
     case purge(RowNumber)
-    /// A place gets the content of a version, in a new file.
-    case restore(ActorNumber, PlaceNumber, VersionNumber, FileID)
+    /// A place gets the content of a version, in a new file. Conflicts that its user has looked at are settled by that;
+    /// so is the version itself, if it is one.
+    case restore(ActorNumber, PlaceNumber, VersionNumber, FileID, settling: [VersionNumber] = [])
+    /// Conflicts of a document that its user has looked at are none any more. Others stay.
+    case resolve(DocumentNumber, [VersionNumber])
 }
 
 extension Event {

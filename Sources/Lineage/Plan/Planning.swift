@@ -98,7 +98,9 @@ public struct Planning: Sendable {
         case .removeDirectory(let actor, let place): removeDirectory(actor, place)
         case .undelete(let actor, let row, let place, let file): undelete(actor, row, place, file)
         case .purge(let row): purge(row)
-        case .restore(let actor, let place, let version, let file): restore(actor, place, version, file)
+        case .restore(let actor, let place, let version, let file, let losers):
+            restore(actor, place, version, file, settling: losers)
+        case .resolve(let document, let losers): resolve(document, losers)
         }
     }
 

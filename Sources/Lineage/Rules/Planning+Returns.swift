@@ -136,8 +136,12 @@ extension Planning {
         }
     }
 
-    /// A place gets a version's content in a new file: a save of its document like a rename over it.
-    mutating func restore(_ actor: ActorNumber, _ place: PlaceNumber, _ version: VersionNumber, _ newFile: FileID) {
+    /// A place gets a version's content in a new file: a save of its document like a rename over it. It goes back to
+    /// that version, too, and is no rival of the current one: who restores wants it to be replaced.
+    mutating func restore(
+        _ actor: ActorNumber, _ place: PlaceNumber, _ version: VersionNumber, _ newFile: FileID,
+        settling losers: [VersionNumber]
+    ) {
         guard let occupant = facts.occupant(of: place), let displaced = occupant.file, !occupant.isDirectory,
             facts[version] != nil
         else { return }
@@ -150,7 +154,20 @@ extension Planning {
         goOn(&come, with: occupant)
         record(.row(come))
         part(partings, by: actor)
-        arrive(newFile, at: come, by: actor)
+        if let current = facts.current(of: come.document) { observe(actor, current, in: come.document) }
+        arrive(newFile, at: come, by: actor, restoring: version)
+        settle([version] + losers, in: come.document)
+    }
+
+    /// What a user has decided about conflicts. Each loser stays in the history, and no version's parents change.
+    mutating func resolve(_ document: DocumentNumber, _ losers: [VersionNumber]) {
+        memory.asked?.note(document)
+        pass(nil)
+        settle(losers, in: document)
+    }
+
+    private mutating func settle(_ losers: [VersionNumber], in document: DocumentNumber) {
+        for conflict in facts.conflicts(of: document) where losers.contains(conflict) { record(.settle(conflict)) }
     }
 
     /// A new file with the content of a version gets a name.

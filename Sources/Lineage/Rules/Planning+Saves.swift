@@ -31,10 +31,11 @@ extension Planning {
     /// The row's document gets a version with this content, as far as the content differs from its current one.
     /// - Parameters:
     ///   - opened: when the saving handle was opened; nil for the arrival of a file, which is at home at once.
+    ///   - restoring: the version that the file was made from.
     /// - Returns: the facts, not recorded yet, and the version that has the content now.
     mutating func version(
         at row: NameRow, of file: LiveFile, content: Content, fingerprint: Fingerprint, by actor: ActorNumber?,
-        isReplacing: Bool, isAppended: Bool = false, opened: RowNumber? = nil
+        isReplacing: Bool, isAppended: Bool = false, opened: RowNumber? = nil, restoring: VersionNumber? = nil
     ) -> (facts: [Fact], version: VersionNumber) {
         let current = facts.current(of: row.document)
         amendOverwritten(current, exceptIn: file.id)
@@ -61,6 +62,7 @@ extension Planning {
                 version.parents.add(base)
             }
         }
+        if let restoring, facts.goesBack(row.document, to: restoring) { version.parents.add(restoring) }
         version.isAppended = isAppended
         version.isAtHome = row.isContinuing || opened.map { $0 > row.number } ?? true
         recorded.append(.version(version))
@@ -69,7 +71,9 @@ extension Planning {
 
     /// A file has come to a place whose document goes on (a rename over it, an exchange, a restore): a save of that
     /// document. The row is recorded already.
-    mutating func arrive(_ id: FileID, at row: NameRow, by actor: ActorNumber?) {
+    mutating func arrive(
+        _ id: FileID, at row: NameRow, by actor: ActorNumber?, restoring: VersionNumber? = nil
+    ) {
         guard let former = memory[id] else { return }
         if former.isChanged || former.holds == nil { endGenerationIfKept(id) }
         guard let file = memory[id] else { return }
@@ -84,7 +88,8 @@ extension Planning {
             }
         }
         let (recorded, version) = version(
-            at: row, of: file, content: content, fingerprint: fingerprint, by: actor, isReplacing: true)
+            at: row, of: file, content: content, fingerprint: fingerprint, by: actor, isReplacing: true,
+            restoring: restoring)
         for fact in recorded { record(fact) }
         if former.isChanged {
             // A handle that is in the middle of writing goes on with this version.
