@@ -58,6 +58,19 @@ struct RuleEdgesTests {
         #expect(plan(.release(HandleNumber(1), isLater: true), in: scene).count == 1)
     }
 
+    @Test("a file that is made from a version has its modification time")
+    func modified() {
+        var scene = scene(at: 100)
+        scene.memory.handles = []
+        let restored = Planning.plan(.restore(actor, place, VersionNumber(2), FileID(9)), in: scene)
+        #expect(restored.memory[FileID(9)]?.modified == scene.facts.versions[0].modified)
+        scene.facts.apply(
+            .row(NameRow(number: RowNumber(3), time: scene.now, place: place, file: nil, how: .removed, actor: actor)))
+        (scene.memory.files, scene.nextNumber) = ([], 4)
+        let undeleted = Planning.plan(.undelete(actor, RowNumber(1), place, FileID(9)), in: scene)
+        #expect(undeleted.memory[FileID(9)]?.modified == scene.facts.versions[0].modified)
+    }
+
     @Test("what has a name is not undeleted")
     func living() {
         #expect(plan(.undelete(actor, RowNumber(1), PlaceNumber(5), FileID(9)), in: scene()).isEmpty)

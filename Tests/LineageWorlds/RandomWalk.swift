@@ -159,7 +159,9 @@ extension World {
 
     fileprivate func isPossible(_ move: Move, actors: UInt32) -> Bool {
         if case .refused(let refused) = move { return isPossible(refused, actors: actors) }
-        if case .restore(_, let place, let version, _) = move { return disk.hasFile(at: place) && facts[version] != nil }
+        if case .restore(_, let place, let version, _) = move {
+            return disk.hasFile(at: place) && facts[version] != nil
+        }
         return moves(actors: actors, .all).contains(move)
     }
 }

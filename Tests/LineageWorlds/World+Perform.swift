@@ -246,7 +246,7 @@ extension Disk {
         switch step {
         case .keep(let content, let labels): keep(content, labels: labels)
         case .make(let file, let version):
-            setContent(file, version.flatMap(content) ?? .empty, at: time)
+            setContent(file, version.flatMap(content) ?? .empty, at: version?.modified ?? time)
         case .forget(let file): forget(file)
         }
     }

@@ -170,7 +170,7 @@ extension Planning {
         for conflict in facts.conflicts(of: document) where losers.contains(conflict) { record(.settle(conflict)) }
     }
 
-    /// A new file with the content of a version gets a name.
+    /// A new file with the content of a version gets a name. It has the modification time of that version, too.
     private mutating func make(_ file: FileID?, _ version: VersionNumber?, at place: PlaceNumber) {
         guard let file else { return }
         // Its own saver may be going on with it, in a file that is open still.
@@ -178,7 +178,8 @@ extension Planning {
         let row = version.flatMap { facts[$0] }
         perform(.make(file, row))
         memory[file] = LiveFile(
-            id: file, fingerprint: row?.fingerprint ?? .empty, modified: now, isChanged: false, holds: version)
+            id: file, fingerprint: row?.fingerprint ?? .empty, modified: row?.modified ?? now, isChanged: false,
+            holds: version)
         pass(.name(file, place))
         // A copied version is whole: further writes of its saver are another save.
         if let version { memory.asked?.note(version) }

@@ -84,7 +84,7 @@ final class RealWorld: Sendable {
 
     /// - Returns: nil if the call was refused.
     func carryOut(_ event: Event, _ step: World.Performed, _ engine: Engine) throws -> Plan? {
-        for case .make(let file, _) in step.plan.before { try make(file) }
+        for case .make(let file, let version) in step.plan.before { try make(file, version?.modified) }
         do throws(Errno) {
             if step.changesNames {
                 return try engine.performOnNames(event, found(step)) { (_, whole) throws(Errno) in
@@ -170,6 +170,7 @@ final class RealWorld: Sendable {
             try setAside(at: place, whole)
             let staged = root + "/staged"
             try name(file, staged)
+            if let made = state.withLock({ $0.files[file] }) { setTime(made.raw, step.disk[file]?.modified) }
             try Backing.check { Glibc.rename(staged, path(place)) }
         }
     }
@@ -198,10 +199,10 @@ final class RealWorld: Sendable {
         try Backing.check { linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) }
     }
 
-    private func make(_ file: FileID) throws(Errno) {
+    private func make(_ file: FileID, _ modified: Timestamp?) throws(Errno) {
         let made = try Backing.open(path: root, in: AT_FDCWD, flags: linux_O_TMPFILE | O_RDWR, mode: 0o600)
         state.withLock { $0.files[file] = SharedDescriptor(made) }
-        setTime(made)
+        setTime(made, modified)
     }
 
     /// The files have the bytes that the world's have now, and its times.
@@ -218,8 +219,8 @@ final class RealWorld: Sendable {
 
     private func modified(_ file: SharedDescriptor) -> Timestamp? { (try? Backing.stat(file.raw))?.modified }
 
-    private func setTime(_ file: Int32) {
-        let time = state.withLock(\.now).timespec
+    private func setTime(_ file: Int32, _ modified: Timestamp? = nil) {
+        let time = (modified ?? state.withLock(\.now)).timespec
         _ = withUnsafePointer(to: (time, time)) { pair in
             pair.withMemoryRebound(to: timespec.self, capacity: 2) { futimens(file, $0) }
         }
