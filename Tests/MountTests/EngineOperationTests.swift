@@ -148,6 +148,57 @@ struct EngineOperationTests {
         }
     }
 
+    // MARK: Conflicts
+
+    /// `f` says "mine", and has a loser that says "ours".
+    private static let conflict = """
+        echo zero > f; mkfifo ready go
+        sh -c 'cat f > /dev/null; echo > ready; cat go > /dev/null; echo mine > f' & cat ready > /dev/null
+        echo ours > f; echo > go; wait; rm ready go
+        """
+
+    @Test(
+        "A conflict is settled as its user says",
+        arguments: [
+            (["--keep", "current"], "mine", "f"), (["--keep", "all"], "mine", "f\nf 2"), (["--newest"], "mine", "f"),
+            (["--keep", "other"], "ours", "f"), (["mv"], "ours", "f"),
+        ])
+    func settled(_ way: [String], text: String, names: String) throws {
+        try withEngine { container in
+            try shell(Self.conflict, in: container.path)
+            let loser = try container.history(of: "f").versions.first { $0.kind == "conflict" }?.id ?? "none"
+            if way == ["mv"] {
+                try shell("mv -f .versions/f/conflicts/* f", in: container.path)
+            } else {
+                let words = way.map { $0 == "other" ? loser : $0 }
+                let output = try container.ctl(["resolve", container.file("f")] + words)
+                guard output.status == 0 else { return ["\(words): \(output.errors)"] }
+            }
+            var problems = try expect("cat f; ls", "\(text)\n\(names)", in: container)
+            if names.contains("2") { problems += try expect("cat 'f 2'", "ours", in: container) }
+            let kinds = try container.history(of: "f").versions.map(\.kind)
+            if kinds.contains("conflict") { problems.append("\(kinds)") }
+            let again = try container.ctl(["resolve", container.file("f"), "--keep", "current"])
+            if !again.errors.contains("no conflict to resolve") { problems.append("\(again.text) \(again.errors)") }
+            // Who goes on with that makes no conflict.
+            try shell("cat f > /dev/null; echo more >> f", in: container.path)
+            return try problems + expect("ls .versions/f/conflicts | wc -l; tail -1 f", "0\nmore", in: container)
+        }
+    }
+
+    @Test("A conflict for trying out has a base, and is settled like any other")
+    func tried() throws {
+        try withEngine(["f": "one\n"]) { container in
+            try container.must("simulate", "conflict", container.file("f"))
+            var problems = try expect(
+                "tail -qn1 .versions/f/conflicts/*; cat f",
+                "A line from another program, for trying out conflicts.\none", in: container)
+            try container.must("resolve", container.file("f"), "--merge")
+            problems += try expect("wc -l < f; ls .versions/f/conflicts | wc -l", "2\n0", in: container)
+            return problems
+        }
+    }
+
     // MARK: Purging
 
     @Test("Purged versions are gone with their bytes; pinned ones and the current one stay")

@@ -32,6 +32,7 @@ final class ContainerBackend: ControlBackend {
     let container: LiveContainer
     let finder: Finder
     let operations: any OperatedContainer
+    private let engine: EngineContainer?
     let surroundings: Surroundings
     var store: VersionStore { container.store }
 
@@ -40,6 +41,7 @@ final class ContainerBackend: ControlBackend {
         self.container = container
         finder = engine?.finder ?? container.finder
         operations = engine?.operations ?? container
+        self.engine = engine
         self.surroundings = surroundings
     }
 
@@ -55,7 +57,8 @@ final class ContainerBackend: ControlBackend {
 
     func status(_ request: StatusRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         try answering {
-            let counts = try store.statistics()
+            var counts = try store.statistics()
+            if let engine { counts.conflicts = try engine.facts.lists.countOfConflicts() }
             // No client waits for an unmounted container, and `forget` needs exact numbers for its question. A mounted
             // container counts in the background, unless it is read-only.
             if surroundings.mountpoint == nil || container.options.isReadOnly {

@@ -18,6 +18,8 @@ final class EngineBrowsing: BrowsableContainer {
     private let names: NameRequests
     let past: FactHistory
     let users = UserNames()
+    /// The documents whose conflicts an operation is settling.
+    let resolving = RankedMutex(Set<ItemID>())
 
     init(_ names: NameRequests, store: VersionStore, serving: Serving, logger: Logger) {
         (self.names, versioned) = (names, names.versioned)
@@ -57,8 +59,11 @@ final class EngineBrowsing: BrowsableContainer {
         }
     }
 
-    /// The rules have no choice yet.
-    func choose(_ loser: VersionID, at name: Node.Name, _ requester: Requester) throws(Errno) { throw .notSupported }
+    func choose(_ loser: VersionID, at name: Node.Name, _ requester: Requester) throws(Errno) {
+        do throws(OperationError) {
+            try operation { try EngineResolving(ground: ground).choose(loser, at: name, requester) }
+        } catch { throw error.asErrno }
+    }
 
     func bringBack(_ deletion: DeletionID, to name: Node.Name, _ requester: Requester) throws(Errno) {
         do throws(OperationError) {

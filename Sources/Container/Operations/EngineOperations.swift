@@ -48,7 +48,8 @@ struct EngineOperations: OperatedContainer {
         let replacement = EngineReplacing.Replacement(version: version, expected: document.current?.id) {
             .restore($0, $1, number, $2)
         }
-        try replacing.replace(document.path, by: replacement, as: principal)
+        try replacing.replace(
+            document.path, by: replacement, as: principal, by: ground.requester(principal))
         return RestoreOutcome(path: document.path, entries: 1)
     }
 
@@ -136,6 +137,37 @@ extension EngineOperations {
     }
 }
 
+// MARK: Conflicts
+
+extension EngineOperations {
+    private var resolving: EngineResolving { EngineResolving(ground: ground) }
+    private var adding: EngineAdding { EngineAdding(ground: ground) }
+
+    func resolve(
+        _ document: DocumentRecord, _ choice: ResolutionChoice, seen: [VersionID]?, as principal: Principal
+    ) throws(OperationError) -> ResolutionOutcome {
+        try operation { try resolving.resolve(document, choice, seen: seen, as: principal) }
+    }
+
+    func resolveAll(
+        within path: TreePath, as principal: Principal, report: PartReport
+    ) throws(OperationError) -> [ResolutionOutcome] {
+        try operation { try resolving.resolveAll(within: path, as: principal, report: report) }
+    }
+
+    func simulateConflict(
+        _ document: DocumentRecord, as principal: Principal
+    ) throws(OperationError) -> DocumentRecord {
+        try operation { try adding.simulateConflict(document, as: principal) }
+    }
+
+    func addVersion(
+        from source: TreePath, to document: DocumentRecord, as principal: Principal
+    ) throws(OperationError) -> Version {
+        try operation { try adding.addVersion(from: source, to: document, as: principal) }
+    }
+}
+
 // MARK: Not there yet
 
 extension EngineOperations {
@@ -144,30 +176,6 @@ extension EngineOperations {
     func restoreDirectory(
         _ path: TreePath, at time: Timestamp, to target: TreePath?, as principal: Principal, report: Report
     ) throws(OperationError) -> RestoreOutcome {
-        throw missing
-    }
-
-    func resolve(
-        _ document: DocumentRecord, _ choice: ResolutionChoice, seen: [VersionID]?, as principal: Principal
-    ) throws(OperationError) -> ResolutionOutcome {
-        throw missing
-    }
-
-    func resolveAll(
-        within path: TreePath, as principal: Principal, report: PartReport
-    ) throws(OperationError) -> [ResolutionOutcome] {
-        throw missing
-    }
-
-    func simulateConflict(
-        _ document: DocumentRecord, as principal: Principal
-    ) throws(OperationError) -> DocumentRecord {
-        throw missing
-    }
-
-    func addVersion(
-        from source: TreePath, to document: DocumentRecord, as principal: Principal
-    ) throws(OperationError) -> Version {
         throw missing
     }
 }

@@ -23,20 +23,23 @@ struct EngineReplacing {
         /// What happens, if the place gets a new file.
         var event: (ActorNumber, PlaceNumber, FileID) -> Event
         /// What happens besides, if the content of the place's file is written over.
-        var afterwards: ((ActorNumber, PlaceNumber) -> Event)?
+        var afterwards: ((DocumentNumber) -> Event)?
+        var mayKeepSetID = true
+        /// Whether the kernel is told of the name: not where it holds the directory.
+        var isTold = true
 
         /// Root may let a file keep its set-id bits with content that root or the file's owner wrote.
         func keepsSetID(_ entry: FoundName, _ principal: Principal) -> Bool {
-            principal.isRoot && [0, entry.stat.raw.user].contains(version.author.userID)
+            mayKeepSetID && principal.isRoot && [0, entry.stat.raw.user].contains(version.author.userID)
         }
     }
 
     /// - Returns: the version that is current then.
     @discardableResult
     func replace(
-        _ path: TreePath, by replacement: Replacement, as principal: Principal
+        _ path: TreePath, by replacement: Replacement, as principal: Principal, by requester: Requester
     ) throws -> VersionNumber? {
-        try ground.changing(as: principal) { change in
+        try ground.changing(as: principal, by: requester) { change in
             let (spot, entry) = try change.document(path, .write)
             let found = try recorded.adopt(entry)
             defer { recorded.files.letGo(found.file) }
@@ -52,7 +55,7 @@ struct EngineReplacing {
                 && (try? new.staged.dress(like: live.raw, keepsSetID: keepsSetID)) != nil
             if isAlone {
                 try put(new, over: entry, found, spot, replacement, change, keepsSetID)
-                change.tell(spot)
+                if replacement.isTold { change.tell(spot) }
             } else {
                 try overwrite(entry, found, spot, row, replacement, change, keepsSetID)
             }
@@ -122,9 +125,7 @@ struct EngineReplacing {
                 try OverwrittenFile(live, former, ground.store).fill(from: source.file, keepsSetID: keepsSetID)
             }
             try engine.perform(.save(change.program.number, found.place), [found])
-            if let event = replacement.afterwards?(change.program.number, found.place) {
-                try engine.perform(event, [found])
-            }
+            if let event = replacement.afterwards?(row.document) { try engine.perform(event) }
         }
         if let node = entry.node { ground.browsing.passthrough.changed(node) }
     }
@@ -203,9 +204,9 @@ final class NewFile {
     func end() { files.letGo(file) }
     func fill(from content: OpenContent) throws(Errno) { try staged.fill(from: content) }
 
-    /// - Parameter time: nil: the one that its plan has given it.
-    func setTime(_ time: Timestamp? = nil, by draft: EventDraft) throws(Errno) {
-        guard let modified = time ?? draft.plan.memory[file]?.modified else { return }
+    /// The time that its plan has given it.
+    func setTime(by draft: EventDraft) throws(Errno) {
+        guard let modified = draft.plan.memory[file]?.modified else { return }
         let times = [modified.timespec, modified.timespec]
         try Backing.check { futimens(staged.file.raw, times) }
     }

@@ -94,7 +94,7 @@ struct EngineReturning {
                     if let version = entry.version {
                         try dress(new.staged, as: version, detail, for: change.program.requester)
                     }
-                    try new.setTime(entry.version?.modified, by: draft)
+                    try new.setTime(by: draft)
                     do throws(Errno) {
                         try new.staged.place(spot.name, in: spot.directory, replacing: false)
                     } catch {

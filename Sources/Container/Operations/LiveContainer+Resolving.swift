@@ -40,7 +40,7 @@ extension LiveContainer {
         _ document: DocumentRecord, _ choice: ResolutionChoice, seen: [VersionID]? = nil, as principal: Principal
     ) throws(OperationError) -> ResolutionOutcome {
         try operation {
-            guard document.deletion == nil else { throw deleted(document) }
+            guard document.deletion == nil else { throw OperationError.deletedConflict(document) }
             guard resolving.withLock({ $0.insert(document.item).inserted }) else {
                 throw OperationError(
                     .busy, "another program is resolving the conflict", path: document.path,
@@ -57,15 +57,6 @@ extension LiveContainer {
             outcome.remaining = unresolved.count - losers.count
             return outcome
         }
-    }
-
-    /// What is deleted is in no conflict; once it is undeleted, its losers are unresolved as before.
-    private func deleted(_ document: DocumentRecord) -> OperationError {
-        let isWaiting = !document.conflicts.isEmpty
-        return OperationError(
-            .invalid, isWaiting ? "the file is deleted, and its conflict with it" : "the file is deleted",
-            path: document.path,
-            advice: "`versionsctl undelete` brings it back" + (isWaiting ? " with the conflict" : ""))
     }
 
     private func resolve(

@@ -78,6 +78,15 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
         OperationError(.busy, "a program is saving the file", path: path, advice: "repeat the command in a moment")
     }
 
+    /// What is deleted is in no conflict; once it is undeleted, its losers are unresolved as before.
+    static func deletedConflict(_ document: DocumentRecord) -> OperationError {
+        let isWaiting = !document.conflicts.isEmpty
+        return OperationError(
+            .invalid, isWaiting ? "the file is deleted, and its conflict with it" : "the file is deleted",
+            path: document.path,
+            advice: "`versionsctl undelete` brings it back" + (isWaiting ? " with the conflict" : ""))
+    }
+
     static func unversioned(_ path: TreePath) -> OperationError {
         OperationError(
             .invalid, "no versions: the file is ignored, or a program's temporary file", path: path,
