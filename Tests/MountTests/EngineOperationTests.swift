@@ -58,14 +58,14 @@ struct EngineOperationTests {
     func elsewhere() throws {
         try withEngine(["untouched": "x\n"]) { container in
             try shell(
-                "mkdir d; echo one > f; chmod 600 f; touch -d @1600000000 f; echo two > f; chmod 644 f; ls d",
+                "mkdir d; echo one > f; chmod 600 f; stat -c %y f > time; echo two > f; chmod 644 f; ls d",
                 in: container.path)
             try container.must("restore", container.file("f"), "--to", container.file("d/old"))
             try container.must("restore", container.file("untouched"), "--version", "~0", "--to", container.file("x"))
             let taken = try container.ctl(["restore", container.file("f"), "--to", container.file("d/old")])
             return try expect(
-                "cat d/old x; stat -c '%a %Y' d/old; ls d", "one\nx\n600 1600000000\nold", in: container)
-                + (taken.status == 1 && taken.errors.contains("the name is taken") ? [] : [taken.errors])
+                "cat d/old x; stat -c %a d/old; stat -c %y d/old | cmp - time; ls d", "one\nx\n600\nold", in: container)
+                + (taken.status == 1 && taken.errors.contains("exists") ? [] : [taken.errors])
                 + expect("echo more > d/old; cat d/.versions/old/history/*", "one", in: container)
         }
     }
@@ -103,7 +103,7 @@ struct EngineOperationTests {
             let told = try container.must("undelete", container.file("d")).text
             let after = try shell(look + "; stat -c %y .", in: container.path).text
             var problems = before == after ? [] : ["\(before)\n became \(after)"]
-            if told != "Undeleted d (4 files, 3 directories)." { problems.append(told) }
+            if !told.hasSuffix("/d (4 files, 3 directories).") { problems.append(told) }
             // What went before it is there still.
             problems += try container.deleted().map(\.path) == ["d/early"] ? [] : ["\(container.deleted().map(\.path))"]
             return problems
@@ -139,7 +139,7 @@ struct EngineOperationTests {
         try withEngine(["untouched": "x\n"]) { container in
             try shell("echo one > f; echo two > f", in: container.path)
             try container.must("pin", container.file("f"), "--version", "~1")
-            try container.must("pin", container.file("untouched"))
+            try container.must("pin", container.file("untouched"), "--version", "~0")
             var pins = try container.history(of: "f").versions.map(\.pinned)
             pins += try container.history(of: "untouched").versions.map(\.pinned)
             try container.must("unpin", container.file("f"), "--version", "~1")
@@ -150,12 +150,14 @@ struct EngineOperationTests {
 
     // MARK: Conflicts
 
-    /// `f` says "mine", and has a loser that says "ours".
-    private static let conflict = """
-        echo zero > f; mkfifo ready go
-        sh -c 'cat f > /dev/null; echo > ready; cat go > /dev/null; echo mine > f' & cat ready > /dev/null
-        echo ours > f; echo > go; wait; rm ready go
-        """
+    /// `f` says "mine" then, and has a loser that says "ours": by two programs that are no kin.
+    private func makeConflict(in container: TestContainer) throws {
+        let one = try ActorProcess("one", in: container.path)
+        let other = try ActorProcess("other", in: container.path)
+        try one.load("f")
+        try other.save("ours\n", to: "f")
+        try one.save("mine\n", to: "f")
+    }
 
     @Test(
         "A conflict is settled as its user says",
@@ -164,8 +166,8 @@ struct EngineOperationTests {
             (["--keep", "other"], "ours", "f"), (["mv"], "ours", "f"),
         ])
     func settled(_ way: [String], text: String, names: String) throws {
-        try withEngine { container in
-            try shell(Self.conflict, in: container.path)
+        try withEngine(["f": "zero\n"]) { container in
+            try makeConflict(in: container)
             let loser = try container.history(of: "f").versions.first { $0.kind == "conflict" }?.id ?? "none"
             if way == ["mv"] {
                 try shell("mv -f .versions/f/conflicts/* f", in: container.path)
@@ -227,7 +229,7 @@ struct EngineOperationTests {
             try shell(
                 "mkdir -p d/s e; echo f > d/s/f; echo g > d/g; ln -s x e/link; echo h > e/h; echo h2 > e/h",
                 in: container.path)
-            try container.must("pin", container.file("d/s/f"))
+            try container.must("pin", container.file("d/s/f"), "--version", "~0")
             try shell("rm -r d e", in: container.path)
             try container.must("purge", "--deleted", "--yes", container.path)
             var problems = try container.deleted().map(\.path).sorted() == ["d", "d/s", "d/s/f"]
@@ -236,7 +238,7 @@ struct EngineOperationTests {
             problems += try expect("cat d/s/f; ls d", "f\ns", in: container)
             try container.unmount()
             return try problems + expect(
-                "ls .versionsfs/objects/* | grep -c ^[0-9a-f]\\{32\\}; find .versionsfs/deleted -mindepth 2 | wc -l",
+                "find .versionsfs/objects -type f | wc -l; find .versionsfs/deleted -mindepth 2 | wc -l",
                 "1\n0", in: container)
         }
     }

@@ -91,10 +91,10 @@ struct EngineReturning {
                         throw OperationError(.contentMissing, "the deleted entry is gone", path: spot.path)
                     }
                     guard file == new.file else { return try link(names, file, spot) }
+                    try new.setTime(by: draft)
                     if let version = entry.version {
                         try dress(new.staged, as: version, detail, for: change.program.requester)
                     }
-                    try new.setTime(by: draft)
                     do throws(Errno) {
                         try new.staged.place(spot.name, in: spot.directory, replacing: false)
                     } catch {
@@ -129,8 +129,15 @@ struct EngineReturning {
         let object = (try? ground.store.contents.open(ContentID(version.content))).map {
             SharedDescriptor($0.rawValue)
         }
-        // A daemon that may not give files away keeps them.
-        if let object { try? staged.dress(like: object.raw, keepsSetID: user == 0) }
+        if let object {
+            // A daemon that may not give files away keeps them.
+            try? staged.dress(like: object.raw, keepsSetID: user == 0)
+            // Its own file has the times that were set since it was saved.
+            let stat = try Backing.stat(object.raw)
+            if tree.fileID(stat) == version.content.file {
+                _ = try Backing.check { futimens(file, [stat.raw.accessed, stat.raw.modified]) }
+            }
+        }
         // A change of the owner takes it away.
         defer { if let object, user == 0 { staged.copyCapability(of: object.raw) } }
         guard let rights = detail?.attributes else { return }
