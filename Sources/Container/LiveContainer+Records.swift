@@ -212,11 +212,6 @@ extension VersionID {
     init(derivedFrom item: ItemID, _ stat: FileStat) {
         self.init(derivedFrom: item, size: stat.size, modified: stat.modified)
     }
-
-    init(derivedFrom item: ItemID, size: UInt64, modified: Timestamp) {
-        let state = BitMixing.mix(size ^ UInt64(bitPattern: modified.nanoseconds))
-        self.init(high: BitMixing.mix(item.high ^ state), low: BitMixing.mix(item.low &+ state))
-    }
 }
 
 extension VersionStore.Mutation {

@@ -4,6 +4,7 @@ import Glibc
 import Lineage
 import SystemPackage
 import VersionModel
+import VersionStore
 
 /// Looks at files, and tells whether they have changed since they were looked at last.
 struct FileLooks: Sendable {
@@ -67,21 +68,5 @@ struct FileLooks: Sendable {
         guard held.size <= status.size else { return false }
         guard held.size <= hashedAtOnce else { return false }
         return ContentHash.sha256(of: file, size: held.size).map { Fingerprint(hash: $0, size: held.size) } == held
-    }
-}
-
-extension Fingerprint {
-    /// - Parameter hash: SHA-256 of the bytes.
-    init(hash: [UInt8], size: UInt64) {
-        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        let (high, low) = (number(hash.prefix(8)), number(hash.dropFirst(8).prefix(8)))
-        self = size == 0 ? .empty : Self(size: size, high: high, low: low)
-    }
-
-    /// Bytes that are not hashed yet: equal to themselves alone.
-    static func unknown(_ size: UInt64, in content: Content, modified: Timestamp) -> Self {
-        let time = BitMixing.mix(UInt64(bitPattern: modified.nanoseconds))
-        return Self(
-            size: size, high: BitMixing.mix(content.file.number ^ time), low: BitMixing.mix(content.generation &+ time))
     }
 }

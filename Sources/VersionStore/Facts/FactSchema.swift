@@ -14,6 +14,7 @@
 /// | `event` | what a transaction tells beside its rows: an earlier one is amended or published late (``FactEvent``) |
 /// | `label` | the text that users have given to a document or a version |
 /// | `times` | the times that a directory had before the first removal of a group from it; `seq` is the removal's |
+/// | `alias` | one more identity of a version, which another one had in format 1 |
 ///
 /// A directory has a row of `name` before a place in it has a number, but for the root: it is found, if nothing was
 /// recorded of it. So a path is known by rows alone, also when the directory has gone, and a walk down finds all of it.
@@ -48,7 +49,9 @@
 enum FactSchema {
     static let version: Int64 = 2
 
-    static let tables = ["meta", "setting", "place", "boot", "actor", "name", "version", "event", "label", "times"]
+    static let tables = [
+        "meta", "setting", "place", "boot", "actor", "name", "version", "event", "label", "times", "alias",
+    ]
 
     static let text = """
         CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -87,5 +90,6 @@ enum FactSchema {
         CREATE TABLE event (seq INTEGER PRIMARY KEY, record BLOB NOT NULL);
         CREATE TABLE label (subject INTEGER PRIMARY KEY, text TEXT NOT NULL);
         CREATE TABLE times (seq INTEGER PRIMARY KEY, accessed INTEGER NOT NULL, modified INTEGER NOT NULL);
+        CREATE TABLE alias (id BLOB PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;
         """
 }

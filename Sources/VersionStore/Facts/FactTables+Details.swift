@@ -67,8 +67,10 @@ extension FactTables {
 
     /// The version with an identity that does not derive from its number.
     static func version(alias: VersionID, _ database: Database) throws -> VersionNumber? {
-        try SQLStatement(database, "SELECT seq FROM version WHERE alias = ?", .blob(alias.bytes))
-            .first { VersionNumber($0.number(0)) }
+        try SQLStatement(
+            database, "SELECT seq FROM version WHERE alias = ?1 UNION ALL SELECT version FROM alias WHERE id = ?1",
+            .blob(alias.bytes)
+        ).first { VersionNumber($0.number(0)) }
     }
 
     /// The document with an identity that does not derive from its number.

@@ -62,9 +62,9 @@ extension Look {
 
     fileprivate func named(byAliasIn range: IDRange, limit: Int) throws -> [FactNamed] {
         var found: [FactNamed] = []
-        for table in ["name", "version"] {
+        for (table, number, id) in [("name", "seq", "alias"), ("version", "seq", "alias"), ("alias", "version", "id")] {
             let numbers = try statement(
-                "SELECT seq FROM \(table) WHERE alias BETWEEN ? AND ? ORDER BY alias LIMIT ?", .blob(range.low),
+                "SELECT \(number) FROM \(table) WHERE \(id) BETWEEN ? AND ? ORDER BY \(id) LIMIT ?", .blob(range.low),
                 .blob(range.high), .integer(Int64(limit))
             ).rows { $0.number(0) }
             for number in numbers {
