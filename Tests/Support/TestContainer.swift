@@ -20,7 +20,8 @@ public final class TestContainer: @unchecked Sendable {
     /// The user id the daemon runs as; nil for this process's own.
     public let user: UInt32?
     /// What the daemon's environment has besides this process's.
-    private let environment: [String: String]
+    /// Of the next daemon.
+    public var environment: [String: String]
     public private(set) var daemon: Child?
     private let logPath: String
     private let seconds: Double

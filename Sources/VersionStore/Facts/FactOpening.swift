@@ -10,7 +10,7 @@ struct FactOpening {
     static let cleanKey = "clean"
     /// The next number at an orderly end: names that are only in memory have numbers, too.
     static let nextKey = "next"
-    private static let epochKey = "epoch"
+    static let epochKey = "epoch"
     /// A catalog of this size is checked as a whole after a disorderly end.
     private static let checkedSize = 32 << 20
 

@@ -40,8 +40,9 @@ extension FactStore {
         let bound = numbers.withLock(\.smallestReserved)
         return try read { database in
             var limit = max(limit, 1)
+            let after = try UpgradeTables.start(ofFeedAfter: number, database)
             while true {
-                let reading = FeedReading(after: number, bound: bound, limit: limit)
+                let reading = FeedReading(after: after, bound: bound, limit: limit)
                 if let feed = try reading.feed(database) { return feed }
                 limit = limit > Int.max / 2 ? limit : limit * 2
             }
