@@ -53,7 +53,11 @@ extension FormerFacts {
             let deletion = records.deletions[Int(deletion)]
             let detail = NameDetail(
                 isEntry: deletion.type != .file && deletion.type != .link, deletion: deletion.id)
+            let number = RowNumber(self.next)
             try writeDeparture(names.stays[Int(moment.stay)], .removed, moment.time, actor, detail, to: &sink)
+            // Others have their labels.
+            guard !detail.isEntry else { return }
+            try sink.put(.times(number, accessed: deletion.parentAccessed, modified: deletion.parentModified))
         }
     }
 

@@ -12,6 +12,7 @@ protocol UpgradeSink {
     /// A further identity of a version.
     mutating func put(alias: VersionID, of version: VersionNumber) throws
     mutating func put(_ move: EntryMove) throws
+    mutating func put(_ change: FactChange) throws
 }
 
 /// What becomes of an entry of the deleted area once facts tell of it.

@@ -107,6 +107,10 @@ final class NewCatalog: UpgradeSink {
         }
     }
 
+    func put(_ change: FactChange) throws {
+        try access { try FactTables.apply(change, $0) }
+    }
+
     func put(_ move: EntryMove) throws {
         try access { try UpgradeTables.put(move, $0) }
     }

@@ -140,7 +140,8 @@ extension FormerWorld {
         let id = DeletionID.random(using: &random)
         return Deletion(
             id: id, place: try place(path), path: try #require(TreePath(bytes: path.utf8)), type: type, file: file,
-            item: item, size: 3, deleted: now, author: author(), group: id, parentAccessed: now, parentModified: now,
+            item: item, size: 3, deleted: now, author: author(), group: id,
+            parentAccessed: now.advanced(byNanoseconds: -5), parentModified: now.advanced(byNanoseconds: -7),
             attributes: Attributes(mode: 0o644, owner: 0, group: 0))
     }
 

@@ -67,6 +67,8 @@ struct SeenAfterwards {
             #expect(seen.place == deletion.place && seen.path == deletion.path, comment)
             #expect(seen.type == deletion.type && seen.deleted == deletion.deleted, comment)
             #expect(seen.author == deletion.author, comment)
+            #expect(seen.parentAccessed == deletion.parentAccessed, comment)
+            #expect(seen.parentModified == deletion.parentModified, comment)
             if deletion.type == .file { #expect(seen.file == deletion.file, comment) }
             if let item = deletion.item, deletion.type == .file { #expect(seen.item == item, comment) }
         }
