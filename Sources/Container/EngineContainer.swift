@@ -47,11 +47,12 @@ public final class EngineContainer: ContainerRequests {
         let kept = KeptObjects(
             Custodian(store: store, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach)
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
+        let unwatched = Self.unwatched(facts)
         let marks = try Self.settled(tree, store, facts, kept, options)
         let engine = Engine(
             Engine.Parts(
                 files: inReach, kept: kept, recorder: StoreRecorder(facts, files: inReach), clock: options.clock,
-                marks: marks, unwatched: Self.unwatched(store), kin: { programs.kin(of: $0) }),
+                marks: marks, unwatched: unwatched, kin: { programs.kin(of: $0) }),
             names: tree.names)
         recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)

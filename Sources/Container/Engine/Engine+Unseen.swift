@@ -16,7 +16,9 @@ extension Engine {
     ///
     /// A file that was changed while nothing watched it is read, also where its size and its time are as recorded.
     func noteUnseenChange(of file: FileID) throws(Errno) {
-        guard !scene.remembers(file) else { return }
+        guard !scene.remembers(file), let stamp = try parts.files.status(of: file).map(Stamp.init),
+            !lookedAt.has(file, stamp)
+        else { return }
         var held: Set<Subject> = [.file(file)]
         subjects.take(held)
         defer { subjects.giveBack(held) }
@@ -28,7 +30,8 @@ extension Engine {
                 try load(log.missing)
                 continue
             }
-            guard let change, !scene.remembers(file) else { return }
+            guard !scene.remembers(file) else { return }
+            guard let change else { return lookedAt.note(file, stamp) }
             let needed = held.union(change.rows.map { .document($0.document) })
             guard needed == held else {
                 subjects.giveBack(held)
@@ -36,7 +39,8 @@ extension Engine {
                 subjects.take(held)
                 continue
             }
-            return record(change, facts)
+            record(change, facts)
+            return lookedAt.note(file, stamp)
         }
     }
 
@@ -45,16 +49,17 @@ extension Engine {
         var file: LiveFile
         /// A row of each document that it is a version of.
         var rows: [NameRow]
-        /// Versions whose bytes are nowhere any more.
+        /// The versions whose bytes are gone.
         var lost: [VersionNumber]
     }
 
     private func unseenChange(of id: FileID, _ facts: Facts) throws(Errno) -> UnseenChange? {
-        guard let former = recalled(id, facts), let status = try parts.files.status(of: id) else { return nil }
+        guard let former = recalled(id, facts) else { return nil }
         let held = former.holds.flatMap { facts[$0] }
+        guard let status = try parts.files.status(of: id) else { return nil }
+        let isDoubted = parts.unwatched?.contains(status.changed) ?? false
         let look = try FileLooks(files: parts.files).look(
-            at: former, nil, held: held?.fingerprint, isInDoubt: true, isWritten: false,
-            isDoubted: parts.unwatched?.contains(status.changed) ?? false)
+            at: former, nil, held: held?.fingerprint, isInDoubt: true, isWritten: false, isDoubted: isDoubted)
         guard var file = look?.file, file.isChanged else { return nil }
         var rows: [NameRow] = []
         for row in facts.names(of: id) where !rows.contains(where: { $0.document == row.document }) {
@@ -63,8 +68,8 @@ extension Engine {
         }
         guard !rows.isEmpty else { return nil }
         let goesOn = held.map { $0.content == file.content && file.beginsWithHeld } ?? false
-        let lost = goesOn || file.isKept ? [] : facts.versions(in: file.content).map(\.number)
-        if file.isKept || !lost.isEmpty { file.generation &+= 1 }
+        let lost = file.isKept || goesOn ? [] : facts.versions(in: file.content).map(\.number)
+        if file.isKept || !goesOn && facts.countOfVersions(in: file.content) > 0 { file.generation &+= 1 }
         return UnseenChange(file: file, rows: rows, lost: lost)
     }
 
@@ -86,13 +91,18 @@ extension Engine {
         known.record(recorded)
         parts.recorder.describe(recorded)
         let last = first + UInt64(recorded.count) - 1
-        guard !told.isEmpty else { return }
         var transaction = FactTransaction(told)
-        let circumstances = FactEvent.Circumstances(time: parts.clock.now(), actor: nil)
-        for version in change.lost {
-            transaction.changes.append(.marks(version, added: .lost, removed: []))
-            transaction.events.append(.lost(version, circumstances))
+        transaction.lose(change.lost, at: parts.clock.now())
+        if !transaction.isEmpty { parts.recorder.commit(transaction, from: first, last: last) }
+    }
+}
+
+extension FactTransaction {
+    /// The contents of versions are gone.
+    mutating func lose(_ versions: [VersionNumber], at time: Timestamp) {
+        for version in versions {
+            changes.append(.marks(version, added: .lost, removed: []))
+            events.append(.lost(version, FactEvent.Circumstances(time: time, actor: nil)))
         }
-        parts.recorder.commit(transaction, from: first, last: last)
     }
 }

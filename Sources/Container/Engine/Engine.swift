@@ -37,6 +37,7 @@ final class Engine: Sendable {
     let subjects = SubjectLocks()
     let lasting: LastingMarks
     private let unmade = UnmadeFiles()
+    let lookedAt = LookedAt()
     let names: ReadWriteLock
 
     init(_ parts: Parts, names: ReadWriteLock) {

@@ -15,7 +15,9 @@ extension EngineBrowsing: FoundContainer {
         let (place, file) = (spot.place, node.file)
         let unrecorded = try unrecorded(spot, node, stat)
         let isLeftOut = versioned.isIgnored(spot.name, in: spot.parent)
-        return { [past] in
+        let held = try spot.hold()
+        return { [past, recorded] in
+            recorded.compare(file, held)
             guard let item = try past.item(at: place), item.file.id == file else {
                 return (unrecorded.item, isLeftOut ? nil : unrecorded)
             }

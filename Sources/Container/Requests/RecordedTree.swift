@@ -173,6 +173,15 @@ final class RecordedTree: Sendable {
         }
     }
 
+    /// Before a document's history is shown, a content that came unseen becomes a version. Where it cannot be recorded,
+    /// what is known is shown.
+    func compare(_ file: FileID, _ held: SharedDescriptor) {
+        files.hold(file, held)
+        defer { files.letGo(file) }
+        guard !facts.isWritingRefused else { return }
+        try? engine.noteUnseenChange(of: file)
+    }
+
     // MARK: Writers
 
     /// A file without versions has become a document: what programs that have it open write from now on is saved.

@@ -13,9 +13,9 @@ extension EngineContainer {
     ///
     /// | the former mount | is looked at |
     /// |---|---|
-    /// | ended in order | a name that only memory knew, and names in directories that have changed since |
-    /// | was killed | what it has marked: names in the middle of a change, files that were open for writing |
-    /// | ended with the machine | that, the names and files of the last minute's facts, directories changed since |
+    /// | ended in order | a name that only memory knew, directories changed since |
+    /// | was killed | that, and what it has marked: names in the middle of a change, files that were open for writing |
+    /// | ended with the machine | that, and the names, files and directories of the minute before |
     ///
     /// - Returns: the marks of this mount.
     static func settled(
@@ -27,18 +27,16 @@ extension EngineContainer {
         var marked = MountSettling.Marked(files: left.files, contents: left.contents)
         for place in left.places { marked.places.insert(try facts.number(of: place)) }
         let found = FilesInReach()
-        let disk = SettledTree(tree, facts: facts, found: found)
-        if facts.identity.cleanShutdown {
-            let since = store.closed ?? Timestamp(nanoseconds: .min)
-            marked.places.formUnion(try changed(since: since, disk, "what has changed while it was not mounted"))
-        } else if !left.isOfThisBoot {
-            try addRecent(to: &marked, facts, disk)
-        }
+        let isCut = !facts.identity.cleanShutdown && !left.isOfThisBoot
+        let gone = try addNames(to: &marked, tree, facts, isCut: isCut)
+        let disk = SettledTree(tree, facts: facts, found: found, gone: gone)
+        if isCut { try addRecent(to: &marked, facts) }
         let entries = LeftEntries(store, facts)
         let parts = MountSettling.Parts(
             disk: disk, kept: kept,
             recorder: StoreRecorder(facts, files: found), log: { facts.facts() }, clock: options.clock,
-            logger: options.logger, entry: { entries.entry(of: $0) })
+            logger: options.logger, entry: { entries.entry(of: $0) },
+            isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()
             let marks = try MarkFile(in: store.state, facts: facts, logger: options.logger)
@@ -47,30 +45,33 @@ extension EngineContainer {
         } catch { throw .io(error, "putting the history in order after a crash") }
     }
 
-    /// From the end of the former mount until now, by the clock of files; nil if that is not known.
-    static func unwatched(_ store: VersionStore) -> Range<Timestamp>? {
+    /// From the last fact until now, by the clock of files; nil if that is not known.
+    static func unwatched(_ facts: FactStore) -> Range<Timestamp>? {
         let now = SystemClock().now()
-        return store.closed.flatMap { $0 < now ? $0..<now : nil }
+        return facts.facts().lastTime.flatMap { $0 < now ? $0..<now : nil }
     }
 
-    /// Names that others have by now, found by the times of directories.
-    private static func changed(
-        since time: Timestamp, _ disk: SettledTree, _ what: String
-    ) throws(StoreError) -> Set<PlaceNumber> {
-        do throws(Errno) { return try disk.places(changedSince: time) } catch {
-            throw .io(error, "looking for \(what)")
-        }
+    /// Names that the disk may have otherwise, by the times of their directories.
+    /// - Returns: directories that are nowhere.
+    private static func addNames(
+        to marked: inout MountSettling.Marked, _ tree: LiveTree, _ facts: FactStore, isCut: Bool
+    ) throws(StoreError) -> Set<FileID> {
+        guard let last = facts.facts().lastTime else { return [] }
+        let since = isCut ? last.advanced(byNanoseconds: -Self.recent) : last
+        do throws(Errno) {
+            let names = try UnmountedNames(tree, facts, since: since)
+            marked.places.formUnion(names.places)
+            return names.gone
+        } catch { throw .io(error, "looking for what has changed since the last mount") }
     }
 
+    /// The facts may lack their end.
     private static func addRecent(
-        to marked: inout MountSettling.Marked, _ facts: FactStore, _ disk: SettledTree
+        to marked: inout MountSettling.Marked, _ facts: FactStore
     ) throws(StoreError) {
         let log = facts.facts()
         guard let last = log.lastTime else { return }
-        let since = last.advanced(byNanoseconds: -Self.recent)
-        // The facts may lack their end: what has changed since is found by the times of directories.
-        marked.places.formUnion(try changed(since: since, disk, "what has changed before a power cut"))
-        let recent = log.recent(since: since)
+        let recent = log.recent(since: last.advanced(byNanoseconds: -Self.recent))
         for row in recent.rows {
             marked.places.insert(row.place)
             if let file = row.file { marked.files.insert(file) }

@@ -31,6 +31,8 @@ final class MountSettling {
         var logger: Logger
         /// The entry of the deleted area that a file without versions has, if no fact tells of that.
         var entry: (FileID) -> Deletion? = { _ in nil }
+        /// Whether a version's content is known to be lost.
+        var isLost: (VersionNumber) -> Bool = { _ in false }
     }
 
     private let parts: Parts
@@ -151,14 +153,42 @@ final class MountSettling {
                 count = end - first + 64
                 continue
             }
-            if !plan.facts.isEmpty { try record(plan.facts, over: facts, from: first, last: end) }
+            let lost = lost(by: plan, over: facts, group, found)
+            if !plan.facts.isEmpty || !lost.isEmpty {
+                try record(plan.facts, lost, over: facts, from: first, last: end)
+            }
             try perform(plan.before + plan.after)
             return plan.facts.count
         }
     }
 
-    private func record(_ facts: [Fact], over former: Facts, from first: UInt64, last: UInt64) throws(Errno) {
+    /// The versions whose bytes are nowhere any more: neither kept, nor in the file that they were in.
+    private func lost(
+        by plan: Plan, over former: Facts, _ group: Group, _ found: Lineage.Found
+    ) -> [VersionNumber] {
+        var facts = former
+        for fact in plan.facts { facts.apply(fact) }
+        var kept: Set<Content> = []
+        for case .keep(let content, _) in plan.before + plan.after { kept.insert(content) }
+        return facts.versions.filter { version in
+            let (content, bytes) = (version.content, version.fingerprint)
+            guard !version.isForgotten, group.files.contains(content.file), bytes.size > 0, !kept.contains(content),
+                !parts.kept.contains(content, size: bytes.size)
+            else { return false }
+            if let file = found.files.first(where: { $0.id == content.file }),
+                plan.memory[file.id]?.generation == content.generation, found.begins(file, bytes)
+            {
+                return false
+            }
+            return !parts.isLost(version.number)
+        }.map(\.number)
+    }
+
+    private func record(
+        _ facts: [Fact], _ lost: [VersionNumber], over former: Facts, from first: UInt64, last: UInt64
+    ) throws(Errno) {
         var told = FactTransaction(facts)
+        told.lose(lost, at: parts.clock.now())
         for case .row(let row) in facts where row.isDirectory {
             guard let file = row.file, let status = try parts.disk.status(of: file) else { continue }
             told.describe(row.number, NameDetail(type: status.entryType))
@@ -198,9 +228,14 @@ final class MountSettling {
             objects += try self.objects(of: file, facts)
         }
         let contents = FoundContents(facts, parts.disk)
-        return Lineage.Found(
+        var result = Lineage.Found(
             names: names.sorted { $0.place < $1.place }, directories: directories.sorted(), files: files,
             objects: objects, begins: { contents.begins($0, with: $1) })
+        let gone = group.files.subtracting(there)
+        result.isGone = { [kept = parts.kept] content in
+            gone.contains(content.file) && kept.size(of: content) == nil
+        }
+        return result
     }
 
     // MARK: Contents

@@ -12,14 +12,16 @@ final class SettledTree: SettledDisk {
     let tree: LiveTree
     let facts: FactStore
     private let found: FilesInReach
+    /// Directories that are nowhere.
+    private let gone: Set<FileID>
 
-    init(_ tree: LiveTree, facts: FactStore, found: FilesInReach) {
-        (self.tree, self.facts, self.found) = (tree, facts, found)
+    init(_ tree: LiveTree, facts: FactStore, found: FilesInReach, gone: Set<FileID> = []) {
+        (self.tree, self.facts, self.found, self.gone) = (tree, facts, found, gone)
     }
 
     func look(at number: PlaceNumber) throws(Errno) -> PlaceFound {
         guard let place = try place(number), let directory = try directory(place.directory, depth: 0) else {
-            return .unknown
+            return try place(number).map { gone.contains($0.directory) } ?? false ? .nothing : .unknown
         }
         guard let stat = try Backing.statIfPresent(place.name.bytes, in: directory.raw) else { return .nothing }
         guard stat.key.device == tree.rootKey.device, !tree.isNested(place.name, stat, in: directory) else {

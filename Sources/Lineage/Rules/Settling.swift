@@ -98,6 +98,7 @@ public struct Settling: Sendable {
     /// | the file | |
     /// |---|---|
     /// | equals a version of its own, or in it | holds that |
+    /// | equals what its document showed, whose bytes are nowhere else | holds that: it was copied |
     /// | has one version, kept nowhere else, and does not begin with it | was being amended: the version is that now |
     /// | otherwise | has a new version |
     ///
@@ -105,6 +106,7 @@ public struct Settling: Sendable {
     /// and has not changed since that was kept; else at the next one.
     private mutating func settleContent(of file: Found.File) {
         let standing = standing(of: file)
+        if standing.held == nil, takeOver(file, standing) { return }
         // A kept generation ends where the version is recorded.
         remember(
             file, standing.generation &+ (standing.isOverwritten ? 1 : 0),
@@ -125,6 +127,22 @@ public struct Settling: Sendable {
         amended.modified = file.modified
         planning.record(.amend(amended))
         remember(file, standing.generation, holds: amended.number, isChanged: false)
+        return true
+    }
+
+    /// - Returns: whether it is a copy that took the place of the file that was copied.
+    private mutating func takeOver(_ file: Found.File, _ standing: Standing) -> Bool {
+        let documents = planning.facts.names(of: file.id).map(\.document)
+        let shown = documents.compactMap(planning.facts.current(of:)).compactMap { planning.facts[$0] }
+        let home = shown.last { version in
+            version.fingerprint == file.fingerprint && version.fingerprint.size > 0 && found.isGone(version.content)
+                && !planning.memory.files.contains { $0.holds == version.number }
+        }
+        guard var version = home, standing.versions.isEmpty else { return false }
+        (version.content, version.file) = (Content(file: file.id, generation: standing.generation), file.id)
+        version.modified = file.modified
+        planning.record(.amend(version))
+        remember(file, standing.generation, holds: version.number, isChanged: false)
         return true
     }
 

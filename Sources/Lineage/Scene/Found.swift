@@ -40,6 +40,8 @@ public struct Found: Sendable {
     public var objects: [Object]
     /// Whether the content of a file begins with another.
     public var begins: @Sendable (File, Fingerprint) -> Bool
+    /// Whether a content was looked for, and is neither in its file nor kept.
+    public var isGone: @Sendable (Content) -> Bool = { _ in false }
 
     public init(
         names: [Name], directories: [FileID], files: [File], objects: [Object],

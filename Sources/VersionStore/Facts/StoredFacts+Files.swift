@@ -17,12 +17,32 @@ extension StoredFacts {
         }
     }
 
-    /// The directories that have a name, but for the root.
-    public var directories: [FileID] {
+    /// A name that a directory has.
+    public struct DirectoryName: Sendable {
+        public var directory: FileID
+        /// What facts tell of the name.
+        public var number: PlaceNumber
+        public var place: Place
+    }
+
+    /// The names of directories, but for the root.
+    public var directoryNames: [DirectoryName] {
         read([]) { database in
             try SQLStatement(
-                database, "SELECT file FROM name WHERE file IS NOT NULL AND flags & 2 AND \(FactTables.isLast)"
-            ).rows { FileID($0.number(0)) }
+                database,
+                """
+                SELECT name.file, place.number, place.directory, place.name
+                FROM name JOIN place ON place.number = name.place
+                WHERE name.file IS NOT NULL AND name.flags & 2 AND \(FactTables.isLast)
+                """
+            ).rows { row in
+                let number = PlaceNumber(UInt32(truncatingIfNeeded: row.number(1)))
+                return FileName(bytes: row.blob(3)).map { name in
+                    DirectoryName(
+                        directory: FileID(row.number(0)), number: number,
+                        place: Place(directory: FileID(row.number(2)), name: name))
+                }
+            }.compactMap(\.self)
         }
     }
 
