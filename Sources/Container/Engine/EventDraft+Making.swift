@@ -13,9 +13,11 @@ extension Engine {
     ///   - asked: what earlier plans of the events have asked about; it grows.
     ///   - number: the first of the numbers for its facts.
     ///   - doubted: a file whose bytes are looked at although no time has moved.
+    ///   - copied: contents that are copied for the events. They are kept once the events are carried out.
     /// - Throws: ESTALE if one of the names has another file.
     func draft(
-        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64, doubted: FileID? = nil
+        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64, doubted: FileID? = nil,
+        copied: Set<Content> = []
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known, next: number), asked.count)
         asked.begin(at: number)
@@ -28,7 +30,7 @@ extension Engine {
         if isStale { throw Errno(rawValue: ESTALE) }
         // What the looks show is remembered along with what the plan changes.
         let former = part
-        let links = try look(at: &part, &stamps, facts, doubted)
+        let links = try look(at: &part, &stamps, facts, doubted, copied)
         scene.memory = part.memory
         let plan = Planning.plan(all: events, in: scene)
         if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
@@ -64,11 +66,12 @@ extension Engine {
     /// Looks at the files of a part, those among them that are not remembered.
     /// - Returns: how many names each of them has below.
     private func look(
-        at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts, _ doubted: FileID?
+        at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts, _ doubted: FileID?,
+        _ copied: Set<Content>
     ) throws(Errno) -> [FileID: UInt32] {
         let looks = FileLooks(files: parts.files)
         var links: [FileID: UInt32] = [:]
-        for file in part.unknown { if let known = recalled(file, facts) { part.memory.files.append(known) } }
+        for file in part.unknown { if let known = recalled(file, facts, copied) { part.memory.files.append(known) } }
         part.memory.files.sort { $0.id < $1.id }
         var there: [LiveFile] = []
         for file in part.memory.files {
@@ -93,14 +96,14 @@ extension Engine {
     }
 
     /// What is known of a file that is not remembered: by its document's current version, it is that or has changed.
-    func recalled(_ id: FileID, _ facts: Facts) -> LiveFile? {
+    func recalled(_ id: FileID, _ facts: Facts, _ copied: Set<Content> = []) -> LiveFile? {
         guard let row = facts.names(of: id).last ?? facts.lastRow(of: id) else { return nil }
         let none = Fingerprint(size: .max, high: 0, low: 0)
         var file = LiveFile(
             id: id, fingerprint: none, modified: Timestamp(nanoseconds: .min), isChanged: true)
         file.generation = facts.lastContent(of: id)?.generation ?? facts.lastNumber << Self.generationShift
         let needed = facts.versions(in: file.content).map(\.fingerprint.size).max() ?? 0
-        file.isKept = parts.kept.contains(file.content, size: needed)
+        file.isKept = !copied.contains(file.content) && parts.kept.contains(file.content, size: needed)
         let current = facts.current(of: row.document).flatMap { facts[$0] }
         // A new file holds a version once it is saved. One that comes back, or comes from elsewhere, holds one at once.
         guard current?.file == id || row.how != .created else { return file }

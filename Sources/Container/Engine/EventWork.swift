@@ -15,6 +15,8 @@ struct EventWork: ~Copyable {
     private var held: Set<Subject> = []
     /// Contents that were copied for this event, and what their files looked like.
     private var kept: [Content: Stamp] = [:]
+    /// Those that no fact tells of yet, also one whose copy failed.
+    private var copied: Set<Content> = []
     /// New files that have got a content.
     private var made: [FileID: VersionRow?] = [:]
     private var attempts = 0
@@ -28,6 +30,7 @@ struct EventWork: ~Copyable {
 
     /// Gives the files and documents back.
     mutating func end() {
+        dropCopies(except: [])
         for mark in marked { engine.parts.marks.remove(mark) }
         marked = []
         engine.subjects.giveBack(held)
@@ -44,7 +47,7 @@ struct EventWork: ~Copyable {
         while true {
             let draft: EventDraft
             let next = engine.known.lastNumber + 1
-            switch try engine.draft(events, found, asked, number: next, doubted: doubted) {
+            switch try engine.draft(events, found, asked, number: next, doubted: doubted, copied: copied) {
             case .ready(let made): draft = made
             case .missing(let missing):
                 try engine.load(missing)
@@ -52,6 +55,8 @@ struct EventWork: ~Copyable {
             case .unsure: continue
             }
             guard draft.subjects.isSubset(of: held) else {
+                // Other events may change the files, and keep the same contents.
+                dropCopies(except: [])
                 engine.subjects.giveBack(held)
                 held.formUnion(draft.subjects)
                 engine.subjects.take(held)
@@ -74,6 +79,7 @@ struct EventWork: ~Copyable {
             if let done = kept[content], done == stamp { continue }
             let file = try engine.parts.files.open(content.file)
             mark(.content(content))
+            copied.insert(content)
             try engine.parts.kept.keep(copying: file.raw, as: content, labels, isDurable: draft.overwrites)
             kept[content] = stamp
         }
@@ -81,6 +87,16 @@ struct EventWork: ~Copyable {
             try make(file, version)
             made[file] = .some(version)
         }
+    }
+
+    /// Takes copies away that were made for a plan that is not carried out. The file goes on in the same content: a
+    /// later version with other bytes may be in it, and would be read from the copy. The files are held still.
+    private mutating func dropCopies(except needed: [Content]) {
+        for content in copied where !needed.contains(content) {
+            engine.parts.kept.drop(content)
+            kept[content] = nil
+        }
+        copied.formIntersection(needed)
     }
 
     private func make(_ id: FileID, _ version: VersionRow?) throws(Errno) {
@@ -103,7 +119,7 @@ struct EventWork: ~Copyable {
             defer { engine.parts.recorder.finish(first) }
             guard
                 case .ready(let draft) = try engine.draft(
-                    events, found, asked, number: first, doubted: doubted),
+                    events, found, asked, number: first, doubted: doubted, copied: copied),
                 draft.subjects.isSubset(of: held)
             else { return nil }
             if draft.lastNumber >= first + count {
@@ -124,7 +140,8 @@ struct EventWork: ~Copyable {
     mutating func finish(
         making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
-        guard case .ready(let draft) = try engine.draft(events, found, asked, number: engine.known.lastNumber + 1),
+        guard case .ready(let draft) = try engine.draft(
+                events, found, asked, number: engine.known.lastNumber + 1, copied: copied),
             draft.subjects.isSubset(of: held)
         else { return nil }
         if isUnprepared(draft) {
@@ -138,7 +155,7 @@ struct EventWork: ~Copyable {
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            switch try engine.draft([event(file)], found, asked, number: first) {
+            switch try engine.draft([event(file)], found, asked, number: first, copied: copied) {
             case .ready(let draft) where draft.lastNumber < first + count:
                 let made = draft.plan.point?.madePlace.map { FileAtPlace(place: $0, file: file, type: type) }
                 try carryOut(draft, found + [made].compactMap(\.self), from: first) { _ in }
@@ -161,6 +178,7 @@ struct EventWork: ~Copyable {
         _ draft: EventDraft, _ found: [FileAtPlace], from first: UInt64,
         _ call: (inout NameChange) throws(Errno) -> Void
     ) throws(Errno) {
+        dropCopies(except: draft.keeping.map(\.content))
         for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         if let whole = draft.whole { mark(.content(whole.content)) }
         var change = NameChange(draft)
@@ -168,6 +186,7 @@ struct EventWork: ~Copyable {
             if let refused = draft.refused {
                 record(refused, draft, from: first, change.details(of: refused.told, found), [])
                 forget(draft.plan.refusal?.after ?? [])
+                copied = []
             }
             throw error
         }
@@ -177,6 +196,7 @@ struct EventWork: ~Copyable {
         }
         record(draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found), change.changes)
         forget(draft.plan.after)
+        copied = []
     }
 
     private func record(

@@ -30,6 +30,8 @@ protocol KeptContents: Sendable {
     /// - Parameter isDurable: whether the copy has to be on the disk before the file changes, because no journal orders
     ///   the two.
     func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno)
+    /// A content that was kept for an event is not needed outside its file, because the event was not carried out.
+    func drop(_ content: Content)
     /// Copies the beginning of a kept content, or of an open file, into a new file.
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno)
     func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno)

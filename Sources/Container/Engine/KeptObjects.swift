@@ -66,7 +66,7 @@ final class KeptObjects: KeptContents {
         custodian.nodes.detach(node, held)
     }
 
-    /// A call that was to take the last name of a kept file has failed.
+    /// The event that it was kept for was not carried out, or settling has found that no version needs it.
     func drop(_ content: Content) { custodian.drop(ContentID(content)) }
 
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {

@@ -30,6 +30,4 @@ protocol SettledDisk: FilesBelow {
 protocol SettledContents: KeptContents {
     /// What a kept content says of itself.
     func labels(of content: Content) throws(Errno) -> [Label]
-    /// No version needs it.
-    func drop(_ content: Content)
 }

@@ -168,7 +168,6 @@ extension RealWorld: SettledDisk {
 
 extension RealWorld: SettledContents {
     func labels(of content: Content) throws(Errno) -> [Label] { state.withLock { $0.labels[content] } ?? [] }
-    func drop(_ content: Content) { unlink(object(content)) }
 }
 
 extension ListedFacts: SettlingLog {}

@@ -382,6 +382,8 @@ extension RealWorld: KeptContents {
         state.withLock { $0.labels[content] = labels }
     }
 
+    func drop(_ content: Content) { if !state.withLock(\.isDead) { unlink(object(content)) } }
+
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
         let source = try Backing.open(path: object(content), in: AT_FDCWD, flags: O_RDONLY)
         try copy(SharedDescriptor(source), size: size, to: file)
