@@ -19,6 +19,8 @@ extension Planning {
     mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }
         guard facts.countOfNames(of: file) == 1 else {
+            // Saves into the file, and its openings by this name, come before or after this.
+            memory.asked?.note(file)
             let how = removal(ofOneName: row, by: actor)
             pass(.unlink(place))
             return record(.row(self.row(place, nil, how, by: actor)))

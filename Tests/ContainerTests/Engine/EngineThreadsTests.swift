@@ -54,4 +54,25 @@ import VersionModel
         for place in [one, other] { try crowd.remove(engine, ActorNumber(1), place) }
         #expect(crowd.problems() == [])
     }
+
+    @Test("The removal of one of a file's names waits for the file's other events")
+    func removal() throws {
+        let root = try Workplace.fresh("engine-removal")
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let crowd = Crowd(root)
+        let engine = crowd.engine()
+        let (one, other) = (PlaceNumber(1), PlaceNumber(2))
+        let opened = try crowd.create(engine, ActorNumber(1), one)
+        try crowd.link(engine, ActorNumber(1), one, other)
+        let (asked, removal) = (Asked([]), Event.unlink(ActorNumber(2), one))
+        var subjects: Set<Subject>?
+        while subjects == nil {
+            switch try engine.draft([removal], [], asked, number: engine.known.lastNumber + 1) {
+            case .ready(let draft): subjects = draft.subjects
+            case .missing(let missing): try engine.load(missing)
+            case .unsure: continue
+            }
+        }
+        #expect(subjects?.contains(.file(opened.file)) == true)
+    }
 }
