@@ -49,20 +49,24 @@ public final class EngineContainer: ContainerRequests {
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
         let unwatched = Self.unwatched(facts)
         let marks = try Self.settled(tree, store, facts, kept, options)
+        let recorder = StoreRecorder(facts, files: inReach)
         let engine = Engine(
             Engine.Parts(
-                files: inReach, kept: kept, recorder: StoreRecorder(facts, files: inReach), clock: options.clock,
-                marks: marks, unwatched: unwatched, kin: { programs.kin(of: $0) }),
+                files: inReach, kept: kept, recorder: recorder, clock: options.clock, marks: marks,
+                unwatched: unwatched, kin: { programs.kin(of: $0) }),
             names: tree.names)
         recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
         let versioned = VersionedNames(recorded, policy)
-        names = NameRequests(recorded, versioned, kept: kept)
+        let coordination = EngineCoordination(
+            recorded, serving: serving, FactHistory(facts, of: store), of: store)
+        names = NameRequests(recorded, versioned, coordination, kept: kept)
         files = FileRequests(
-            recorded, versioned, serving: serving, store: store,
+            recorded, versioned, coordination, store: store,
             UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options),
             logger: options.logger)
-        browsing = EngineBrowsing(names, store: store, serving: serving, logger: options.logger)
+        browsing = EngineBrowsing(names, store: store, logger: options.logger)
+        recorder.connect { [weak coordination] facts in coordination?.origin(of: facts) }
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
         callers.whenEnded { [weak programs] in programs?.ended($0) }
@@ -211,7 +215,7 @@ extension EngineContainer {
     public func open(
         _ caller: Caller, node: UInt64, flags: Int32, waiting: (any WaitingOpen)?
     ) throws(Errno) -> OpenReply? {
-        try files.open(caller, node: node, flags: flags)
+        try files.open(caller, node: node, flags: flags, waiting: waiting)
     }
 
     public func create(

@@ -181,8 +181,7 @@ extension LiveContainer {
         } else {
             file.node.openings.state.withLock { $0.closeReader() }
         }
-        if let claim = file.claim { serving.arbiter.closed(claim) }
-        if let claim = file.coordinated { coordinator.closed(claim) }
+        serving.end(file.claim, file.coordinated)
         return isWriter ? (file.node, file.requester) : nil
     }
 

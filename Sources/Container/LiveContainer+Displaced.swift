@@ -24,11 +24,9 @@ extension LiveContainer {
             return SharedDescriptor(
                 try Backing.open(place.path, in: place.directory.raw, flags: linux_O_PATH | O_NOFOLLOW))
         }
-        let writing = OpenForWriting(
-            node: node, document: document, descriptor: descriptor, flags: flags, caller: caller,
-            requester: requester(caller, isOpening: true), claim: serving.arbiter.newClaim(), coordinated: nil,
-            patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds), isDisplaced: true)
-        return try takeTurn(writing, waiting)
+        let writing = serving.writing(
+            node, descriptor, flags, caller, requester(caller, isOpening: true), isDisplaced: true)
+        return try open(writing, of: document, as: nil, waiting)
     }
 
     /// Opens what has no versions: on another file system, or displaced and reached through an old node.

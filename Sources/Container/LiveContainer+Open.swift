@@ -105,53 +105,35 @@ extension LiveContainer {
             guard isGone(error, node) else { throw error }
             return try openDisplaced(caller, node, flags, waiting)
         }
-        let writing = OpenForWriting(
-            node: node, document: document, descriptor: descriptor, flags: flags, caller: caller, requester: requester,
-            claim: serving.arbiter.newClaim(), coordinated: coordinator.isInUse ? coordinator.newClaim() : nil,
-            patience: Patience(until: Scheduler.now + policy.settings.replaceWaitNanoseconds))
-        guard let claim = writing.coordinated, let path = nodes.path(node) else {
-            return try takeTurn(writing, waiting)
-        }
-        let isAdmitted = coordinator.admit(
-            claim, Access(path: path, item: document.item, kind: .writing(.updating)), by: requester,
-            descriptor: descriptor, patience: policy.settings.replaceWaitNanoseconds, mayWait: waiting != nil
-        ) { [self] in
-            answer(waiting, node) { () throws(Errno) in try takeTurn(writing, waiting) }
-        }
-        if isAdmitted { return try takeTurn(writing, waiting) }
-        if let waiting { serving.letInterrupt(writing, waiting) }
-        return nil
+        let writing = serving.writing(node, descriptor, flags, caller, requester)
+        let path = writing.coordinated == nil ? nil : nodes.path(node)
+        let access = path.map { Access(path: $0, item: document.item, kind: .writing(.updating)) }
+        return try open(writing, of: document, as: access, waiting)
     }
 
     /// Goes on with an open for writing once it is its turn: with the file that it has found, if that has lost its name
     /// while it waited. Others may have waited for the same file, so it keeps its claim.
-    func goOn(_ writing: OpenForWriting) throws(Errno) -> OpenReply {
+    func goOn(_ writing: OpenForWriting, _ document: Document) throws(Errno) -> OpenReply {
         do throws(Errno) {
-            do throws(Errno) {
-                if !writing.isDisplaced { return try begin(writing) }
-                try reachDisplaced(writing.node)
-                return try openPlain(writing.caller, writing.node, writing.flags, writing.claim, isAdmitted: true)
-            } catch {
-                guard isGone(error, writing.node) else { throw error }
-                return try openPlain(
-                    writing.caller, writing.node, writing.flags, writing.claim, coordinated: writing.coordinated)
-            }
+            if !writing.isDisplaced { return try begin(writing, document) }
+            try reachDisplaced(writing.node)
+            return try openPlain(writing.caller, writing.node, writing.flags, writing.claim, isAdmitted: true)
         } catch {
-            serving.arbiter.closed(writing.claim)
-            if let claim = writing.coordinated { coordinator.closed(claim) }
-            throw error
+            guard isGone(error, writing.node) else { throw error }
+            return try openPlain(
+                writing.caller, writing.node, writing.flags, writing.claim, coordinated: writing.coordinated)
         }
     }
 
-    private func begin(_ writing: OpenForWriting) throws(Errno) -> OpenReply {
-        let (node, document, descriptor, flags) = (writing.node, writing.document, writing.descriptor, writing.flags)
+    private func begin(_ writing: OpenForWriting, _ document: Document) throws(Errno) -> OpenReply {
+        let (node, descriptor, flags) = (writing.node, writing.descriptor, writing.flags)
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: writing.requester, claim: writing.claim, coordinated: writing.coordinated,
             isReplacing: flags & O_TRUNC != 0)
         if flags & O_TRUNC != 0 { databases.captureAhead(node) }
         let isMediated = try document.state.withLock { state throws(Errno) in
-            let isMediated = try prepare(&state, writing)
+            let isMediated = try prepare(&state, writing, document)
             node.admit(file)
             if let place = nodes.location(node).name?.place {
                 hear(.opened(place, node.file, handle: file.id, flags: flags, writing.requester))
@@ -169,10 +151,12 @@ extension LiveContainer {
 
     /// Keeps what the writer may overwrite, and truncates if it asked for that.
     /// - Returns: whether its writes must come to us, because what they overwrite is not kept yet.
-    private func prepare(_ state: inout Document.State, _ writing: OpenForWriting) throws(Errno) -> Bool {
+    private func prepare(
+        _ state: inout Document.State, _ writing: OpenForWriting, _ document: Document
+    ) throws(Errno) -> Bool {
         let stat = try Backing.stat(writing.descriptor.raw)
         let (name, whereabouts) = nodes.location(writing.node)
-        guard case .live = whereabouts, knownDocument(of: writing.node) === writing.document else {
+        guard case .live = whereabouts, knownDocument(of: writing.node) === document else {
             // While it waited, another file took the name: the kernel looks it up again.
             throw Errno(rawValue: ESTALE)
         }

@@ -37,7 +37,9 @@ extension LiveContainer {
                 saved = try rename(names, move, onto: target, requester)
                 hear(of: move, requester)
                 report(accesses, by: caller)
-                if coordinator.isInUse { tellCoordinator(move, target, (name, parent), (newName, newParent)) }
+                noteMove(
+                    (name, parent), (newName, newParent), isExchange: move.flags & linux_RENAME_EXCHANGE != 0,
+                    areDocuments: move.source.stat.isRegular && target?.stat.isRegular ?? true)
                 return []
             }
         }
@@ -68,24 +70,6 @@ extension LiveContainer {
         // A document whose file is replaced goes on.
         let option: WritingOption = isExchange ? .forMoving : target.stat.isRegular ? .updating : .forDeleting
         return [moving, access(option, at: target.name, in: target.parent, target.node)]
-    }
-
-    /// Claims and presenters go along with what was moved; with documents that were exchanged they stay at their names.
-    private func tellCoordinator(
-        _ move: Move, _ target: Entry?, _ old: (name: FileName, parent: Node), _ new: (name: FileName, parent: Node)
-    ) {
-        guard let from = nodes.path(old.parent)?.appending(old.name),
-            let to = nodes.path(new.parent)?.appending(new.name)
-        else { return }
-        guard move.flags & linux_RENAME_EXCHANGE != 0 else {
-            // A document that came back to its name by this is told by that already.
-            return coordinator.moved(from, to: to)
-        }
-        let areDocuments = move.source.stat.isRegular && target?.stat.isRegular ?? true
-        guard !areDocuments, let aside = to.parent?.appending(FileName(placeholder: ())) else { return }
-        coordinator.moved(from, to: aside)
-        coordinator.moved(to, to: from)
-        coordinator.moved(aside, to: to)
     }
 
     private func move(

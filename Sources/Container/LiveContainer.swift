@@ -75,7 +75,6 @@ public final class LiveContainer: Sendable {
     let databases: Databases
     let past: Past
     let mappedFiles: MappedFiles
-    let enrollment = Enrollment()
     /// Whether the end of tombstones is scheduled.
     let expiring = RankedMutex(false)
     /// Opened for writing, and not looked at since.

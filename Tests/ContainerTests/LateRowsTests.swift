@@ -117,7 +117,7 @@ import VersionStore
         let document = try #require(container.documents.documentInMemory(at: try tree.place("x")))
         let flags = O_WRONLY | O_TRUNC
         let writing = OpenForWriting(
-            node: node, document: document, descriptor: SharedDescriptor(open("\(tree.path)/x", O_RDWR)), flags: flags,
+            node: node, descriptor: SharedDescriptor(open("\(tree.path)/x", O_RDWR)), flags: flags,
             caller: tree.caller, requester: container.requester(tree.caller, isOpening: true),
             claim: container.serving.arbiter.newClaim(), coordinated: nil, patience: Patience(until: Scheduler.now))
         // Its open has found the file, and goes on between two steps of the rename.
@@ -129,7 +129,7 @@ import VersionStore
                 return looks == look
             }
             guard isIt, document.state.withLockIfAvailable({ _ in true }) == true else { return }
-            let reply = try? container.goOn(writing)
+            let reply = try? container.goOn(writing, document)
             opened.withLock { $0 = reply?.handle }
         }
         tree.clock.atLook.withLock { $0 = [atLook] }

@@ -18,7 +18,7 @@ import VersionModel
         let connection = tree.container.takePart(Client(), as: my)
         try tree.makeDirectory("old")
         func register(asOf moves: UInt64, _ name: String) throws -> (presenter: PresenterID?, isClaimed: Bool) {
-            let place = try tree.container.claimable(path(name), .reading([]), as: my)
+            let place = try tree.container.finder.claimable(path(name), .reading([]), as: my)
             // Only what was known before the move is too old.
             if name == "old" { try tree.move("old", to: "new") }
             let registered = coordinator.present(

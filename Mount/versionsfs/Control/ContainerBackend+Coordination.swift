@@ -12,12 +12,12 @@ extension ContainerBackend: CoordinationBackend {
     private static let accessCount = 256
 
     func takePart(_ client: any CoordinationClient, peer: Peer) -> ConnectionID {
-        container.takePart(client, as: peer.principal)
+        finder.takePart(client, as: peer.principal)
     }
 
-    func leave(_ connection: ConnectionID) { container.coordinator.disconnect(connection) }
+    func leave(_ connection: ConnectionID) { finder.coordinator.disconnect(connection) }
 
-    func newClaim() -> ClaimID { container.coordinator.newClaim() }
+    func newClaim() -> ClaimID { finder.coordinator.newClaim() }
 
     func claim(
         _ request: ClaimRequest, as id: ClaimID, for purpose: Purpose, of connection: ConnectionID, peer: Peer
@@ -29,11 +29,11 @@ extension ContainerBackend: CoordinationBackend {
             guard !request.accesses.isEmpty else {
                 throw ControlError(.invalidParameters, "accesses: a claim needs at least one")
             }
-            container.enrollWriters()
+            finder.enrollWriters()
             try lookingUp { moves in
                 let accesses = try request.accesses.map { access in
                     let kind = try AccessKind(access)
-                    let place = try container.claimable(tree(access.path), kind, as: peer.principal)
+                    let place = try finder.claimable(tree(access.path), kind, as: peer.principal)
                     return Access(path: place.path, item: place.item, kind: kind, isOfFreeName: place.isFree)
                 }
                 let claim = Claim(
@@ -41,7 +41,7 @@ extension ContainerBackend: CoordinationBackend {
                     presenter: request.presenter.map { PresenterID($0) },
                     within: Set((request.within ?? []).map { ClaimID($0) }),
                     handling: request.handling.map { PresenterID($0) }, isPreparation: request.preparing ?? false)
-                return container.coordinator.claim(claim, asOf: moves) ? .done(()) : .outdated
+                return finder.coordinator.claim(claim, asOf: moves) ? .done(()) : .outdated
             }
         }
     }
@@ -55,7 +55,7 @@ extension ContainerBackend: CoordinationBackend {
         _ body: (UInt64?) throws -> Coordinator.Registration<Registered>
     ) throws -> Registered? {
         for _ in 0..<Self.lookupCount {
-            switch try body(container.coordinator.moves) {
+            switch try body(finder.coordinator.moves) {
             case .done(let registered): return registered
             case .outdated: continue
             case .unknown: return nil
@@ -69,17 +69,17 @@ extension ContainerBackend: CoordinationBackend {
     private static let lookupCount = 100
 
     func release(_ claim: ClaimID, of connection: ConnectionID) -> Bool {
-        container.coordinator.release(claim, of: connection)
+        finder.coordinator.release(claim, of: connection)
     }
 
-    func cancel(_ claim: ClaimID, of connection: ConnectionID) { container.coordinator.cancel(claim, of: connection) }
+    func cancel(_ claim: ClaimID, of connection: ConnectionID) { finder.coordinator.cancel(claim, of: connection) }
 
     /// The claims of clients on items that the caller can reach, and the claims of plain programs that wait for one or
     /// hold one up.
     /// - Parameter opens: claims of plain programs among themselves, which are listed as well.
     func coordinated(_ call: ControlCall, beside opens: [ClaimRecord]) -> [ClaimInfo] {
         let (now, wall) = container.moment
-        return container.coordinatedClaims(as: call.principal).compactMap { entry in
+        return finder.coordinatedClaims(as: call.principal).compactMap { entry in
             let claim = entry.listed.claim
             // An open that holds up claims of both kinds is listed as one claim.
             let isListed = claim.isPlain && !entry.listed.isWaiting && opens.contains { open in

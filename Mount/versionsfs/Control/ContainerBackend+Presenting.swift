@@ -36,9 +36,9 @@ extension ContainerBackend {
         let item = PresentedItem(path: place?.path, item: place?.item, origin: purpose.origin)
         // The client may have been away for a while, and its item may have moved.
         let current = sequence < last ? try follow(item, from: sequence, to: last) : item
-        let registration = container.coordinator.present(
+        let registration = finder.coordinator.present(
             at: current.path, item: current.item, for: purpose,
-            mayRefuse: current.path.map { container.mayRefuse($0, as: peer.principal) } ?? true,
+            mayRefuse: current.path.map { finder.mayRefuse($0, as: peer.principal) } ?? true,
             accommodatesSubitems: request.accommodatesSubitems ?? false, of: connection, asOf: moves)
         return switch registration {
         case .done(let presenter):
@@ -49,14 +49,14 @@ extension ContainerBackend {
     }
 
     private func presentable(_ path: Path, _ peer: Peer) throws -> (path: TreePath, item: ItemID?) {
-        let place = try container.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
+        let place = try finder.claimable(tree(path), .reading(.withoutChanges), as: peer.principal)
         return (place.path, place.item)
     }
 
     /// The place of a presenter's item after all changes up to `last`.
     private func follow(_ item: PresentedItem, from sequence: UInt64, to last: UInt64) throws -> PresentedItem {
         var (item, sequence) = (item, sequence)
-        let packages = container.coordinator.packages
+        let packages = finder.coordinator.packages
         while sequence < last {
             let page = try finder.history.told(after: sequence, limit: Self.rowsAtOnce)
             guard page.last > sequence else { break }
@@ -74,7 +74,7 @@ extension ContainerBackend {
         try answering {
             let placed: (TreePath?, ItemID?)? = try lookingUp { moves in
                 let place = try request.path.map { try presentable($0, peer) }
-                let registration = container.coordinator.place(
+                let registration = finder.coordinator.place(
                     PresenterID(request.presenter), at: place?.path, item: place?.item, of: connection, asOf: moves)
                 return switch registration {
                 case .done: .done((place?.path, place?.item))
@@ -95,7 +95,7 @@ extension ContainerBackend {
         try answering {
             let read = try self.told(after: sequence, limit: limit)
             var known = KnownDirectories()
-            let packages = container.coordinator.packages
+            let packages = finder.coordinator.packages
             var page = PresentedPage(changes: [], upTo: read.last, item: item)
             var told: [Change] = []
             for (number, change) in read.changes {
@@ -116,33 +116,33 @@ extension ContainerBackend {
     }
 
     func withdraw(_ presenter: PresenterID, of connection: ConnectionID) -> Bool {
-        container.coordinator.withdraw(presenter, of: connection)
+        finder.coordinator.withdraw(presenter, of: connection)
     }
 
     func answer(_ question: QuestionID, _ answer: Answer, of connection: ConnectionID) {
-        container.coordinator.answer(question, answer, of: connection)
+        finder.coordinator.answer(question, answer, of: connection)
     }
 
     func mayAsk(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool {
-        container.mayBeAsked(question, at: container.coordinator.path(of: presenter), as: peer.principal)
+        finder.mayBeAsked(question, at: finder.coordinator.path(of: presenter), as: peer.principal)
     }
 
     func mayRefuse(_ question: Question, of presenter: PresenterID, peer: Peer) -> Bool {
-        container.mayRefuse(question, at: container.coordinator.path(of: presenter), as: peer.principal)
+        finder.mayRefuse(question, at: finder.coordinator.path(of: presenter), as: peer.principal)
     }
 
     func disturbance(of claim: ClaimID, at path: TreePath, peer: Peer) -> (mayKnow: Bool, mayHold: Bool) {
-        let accesses = container.coordinator.accesses(of: claim)
+        let accesses = finder.coordinator.accesses(of: claim)
         return (
-            accesses.contains { $0.path == path } || container.mayKnowName(path, as: peer.principal),
-            container.mayHold(accesses, as: peer.principal)
+            accesses.contains { $0.path == path } || finder.mayKnowName(path, as: peer.principal),
+            finder.mayHold(accesses, as: peer.principal)
         )
     }
 
-    func alive(_ connection: ConnectionID) { container.coordinator.alive(connection) }
+    func alive(_ connection: ConnectionID) { finder.coordinator.alive(connection) }
 
     func presenters(_ request: PresentersRequest, _ call: ControlCall) throws(ControlError) -> [PresenterInfo] {
-        container.presenters(as: call.principal).map { presenter, party, isRevoked in
+        finder.presenters(as: call.principal).map { presenter, party, isRevoked in
             PresenterInfo(
                 id: "\(presenter.id)", path: presenter.path.map { Path($0) }, pid: party.process,
                 program: party.program, silent: isRevoked)

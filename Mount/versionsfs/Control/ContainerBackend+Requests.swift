@@ -156,7 +156,7 @@ extension ContainerBackend {
         at path: TreePath, item: ItemID? = nil, as option: WritingOption = .updating, _ call: ControlCall,
         _ body: () throws -> Result
     ) throws -> Result {
-        try container.inTurn(with: Access(path: path, item: item, kind: .writing(option)), as: call.principal, body)
+        try finder.inTurn(with: Access(path: path, item: item, kind: .writing(option)), as: call.principal, body)
     }
 
     func undelete(_ request: UndeleteRequest, _ call: ControlCall) throws(ControlError) -> Restored {

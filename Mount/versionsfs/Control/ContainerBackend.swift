@@ -103,7 +103,7 @@ final class ContainerBackend: ControlBackend {
     }
 
     func claims(_ request: ClaimsRequest, _ call: ControlCall) throws(ControlError) -> [ClaimInfo] {
-        let opens = container.claims(as: call.principal)
+        let opens = finder.claims(as: call.principal, at: container.moment)
         return coordinated(call, beside: opens) + opens.map { claim in
             ClaimInfo(
                 id: "open-\(claim.id)", paths: [Path(claim.path)], kind: "write",

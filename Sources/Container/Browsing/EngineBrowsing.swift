@@ -10,8 +10,7 @@ import VersionStore
 /// The history, read from the facts, with the contents that the store keeps.
 final class EngineBrowsing: BrowsableContainer {
     let store: VersionStore
-    let passthrough: Passthrough
-    let shownNames: ShownNames
+    let coordination: EngineCoordination
     let logger: Logger
     let told: ToldAttributes
     let versioned: VersionedNames
@@ -21,9 +20,8 @@ final class EngineBrowsing: BrowsableContainer {
     /// The documents whose conflicts an operation is settling.
     let resolving = RankedMutex(Set<ItemID>())
 
-    init(_ names: NameRequests, store: VersionStore, serving: Serving, logger: Logger) {
-        (self.names, versioned) = (names, names.versioned)
-        (passthrough, shownNames) = (serving.passthrough, serving.shownNames)
+    init(_ names: NameRequests, store: VersionStore, logger: Logger) {
+        (self.names, versioned, coordination) = (names, names.versioned, names.coordination)
         (self.store, self.logger) = (store, logger)
         let recorded = names.recorded
         past = FactHistory(recorded.facts, of: store)
@@ -33,6 +31,9 @@ final class EngineBrowsing: BrowsableContainer {
     var recorded: RecordedTree { names.recorded }
     var ground: EngineGround { EngineGround(browsing: self, names: names) }
     var tree: LiveTree { recorded.tree }
+    var serving: Serving { coordination.serving }
+    var passthrough: Passthrough { serving.passthrough }
+    func identity(of node: Node) -> ItemID? { coordination.identity(of: node) }
     var history: any ContainerHistory { past }
     var socketPath: String? { told.socketPath }
     func requester(_ caller: Caller) -> Requester { recorded.callers.requester(caller) }

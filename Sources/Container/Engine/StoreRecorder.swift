@@ -8,12 +8,18 @@ import VersionStore
 final class StoreRecorder: FactRecorder {
     private let store: FactStore
     private let files: FilesInReach
+    /// A closure in a lock by itself would be wrapped once more with each look.
+    private struct Origins { var find: (@Sendable ([Fact]) -> UInt64?)? }
+    private let origins = RankedMutex(Origins())
     /// Of versions that are not told yet.
     private let details = RankedMutex([VersionNumber: VersionDetail]())
     /// Of more than that, the file is looked at when they are told.
     private static let mostDetails = 4096
 
     init(_ store: FactStore, files: FilesInReach) { (self.store, self.files) = (store, files) }
+
+    /// Says which claim's purpose a transaction is made for.
+    func connect(_ origin: @escaping @Sendable ([Fact]) -> UInt64?) { origins.withLock { $0.find = origin } }
 
     var log: any FactLog { store.facts() }
     func isSound(_ log: any FactLog) -> Bool { (log as? StoredFacts)?.failure == nil }
@@ -50,6 +56,7 @@ final class StoreRecorder: FactRecorder {
             case .row, .settle, .forget, .publish, .purge: continue
             }
         }
+        if let origin = origins.withLock(\.find)?(told.facts) { transaction.events.append(.origin(origin)) }
         store.commit(transaction, from: first, last: last)
     }
 }

@@ -47,17 +47,6 @@ extension EngineBrowsing: FoundContainer {
 
     func ignores(_ path: TreePath) -> Bool { versioned.policy.ignores(path) }
 
-    func identity(of node: Node) -> ItemID? {
-        guard node.isRegular else { return nil }
-        if let name = tree.nodes.location(node).name,
-            let item = try? past.item(at: Place(directory: name.parent.file, name: name.name)),
-            item.file.id == node.file
-        {
-            return item.id
-        }
-        return DerivedIdentity.item(node.file, in: store.identity.container)
-    }
-
     func lastPath(of item: ItemID, _ versions: [Version]) -> TreePath? { try? past.lastPath(of: item) }
 
     /// The document's file as long as its size and time are those of the version.

@@ -14,7 +14,7 @@ extension Finder {
         }
         renewAttributes(changes)
         // A directory that the kernel has not looked up has no names there.
-        host.shownNames.wait(for: directories.compactMap { path in
+        host.serving.shownNames.wait(for: directories.compactMap { path in
             guard !path.bytes.isEmpty else { return tree.nodes.root.id }
             return stat(path).flatMap { tree.nodes.node($0.key)?.id }
         })

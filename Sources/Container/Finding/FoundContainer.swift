@@ -6,15 +6,12 @@ import VersionModel
 typealias FoundDocument = (item: ItemID, current: Version?)
 
 /// A container whose documents can be found.
-protocol FoundContainer: BrowsableContainer {
+protocol FoundContainer: BrowsableContainer, CoordinatedContainer {
     /// Files over this size are not copied.
     var maxFile: UInt64 { get }
-    var shownNames: ShownNames { get }
     /// The document of a file that a walk has come to, and the version in it.
     /// - Returns: what tells them. It is asked once the names are let go, and may read the catalog.
     func found(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> () throws -> FoundDocument
-    /// nil for what is no document.
-    func identity(of node: Node) -> ItemID?
     /// Where a document without a name was last.
     func lastPath(of item: ItemID, _ versions: [Version]) -> TreePath?
     /// The live document if it holds this version; its kept copy during a change.

@@ -7,7 +7,6 @@ import VersionStore
 
 extension LiveContainer: FoundContainer {
     var maxFile: UInt64 { settings.maxFile }
-    var shownNames: ShownNames { serving.shownNames }
 
     func found(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> () throws -> FoundDocument {
         let document = try document(of: node, stat, at: spot.place, in: spot.parent)

@@ -121,9 +121,11 @@ extension FileRequests {
                 if size == 0 { .empty(file.number) } else if size < before { .shorten(file.number) } else {
                     .write(file.number)
                 }
-            return try changing(file, event) { () throws(Errno) in
+            try changing(file, event) { () throws(Errno) in
                 _ = try Backing.check { ftruncate(file.descriptor.raw, size) }
             }
+            if size == 0, let claim = file.claim { serving.arbiter.truncated(claim, node, file.requester.actor) }
+            return
         }
         let descriptor = try tree.names.reading { () throws(Errno) in
             try tree.openOwnByName(node, flags: O_RDWR)
@@ -142,6 +144,7 @@ extension FileRequests {
                 try Self.truncate(descriptor, to: size)
             }
             try engine.perform(.save(program.number, at.place), [at])
+            coordination.report([coordination.updating(node)], by: caller)
         }
     }
 

@@ -1,6 +1,7 @@
 // The requests that open, create and close files, over the engine.
 
 import CLinux
+import Coordination
 import Glibc
 import Lineage
 import Logging
@@ -13,22 +14,23 @@ import VersionStore
 final class FileRequests: Sendable {
     let recorded: RecordedTree
     let versioned: VersionedNames
-    let serving: Serving
+    let coordination: EngineCoordination
     let store: VersionStore
     private let logger: Logger
     private let open: OpenWriters
     let unseen: UnseenWriters
 
     var tree: LiveTree { recorded.tree }
+    var serving: Serving { coordination.serving }
     var engine: Engine { recorded.engine }
 
     init(
-        _ recorded: RecordedTree, _ versioned: VersionedNames, serving: Serving, store: VersionStore,
-        _ unseen: UnseenWriters, logger: Logger
+        _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
+        store: VersionStore, _ unseen: UnseenWriters, logger: Logger
     ) {
-        (self.recorded, self.versioned, self.serving) = (recorded, versioned, serving)
+        (self.recorded, self.versioned, self.coordination) = (recorded, versioned, coordination)
         (self.store, self.logger, self.unseen) = (store, logger, unseen)
-        open = OpenWriters(serving, recorded.engine, logger)
+        open = OpenWriters(coordination.serving, recorded.engine, logger)
     }
 
     /// Begins to look after files that stay open or mapped.
@@ -49,24 +51,9 @@ final class FileRequests: Sendable {
 
     // MARK: Opening
 
-    /// Opens a file that exists. `flags` as in open(2), O_TRUNC included.
-    func open(_ caller: Caller, node id: UInt64, flags: Int32) throws(Errno) -> OpenReply {
-        let node = try tree.node(id)
-        // The kernel opens pipes and devices by itself.
-        guard node.isRegular else { throw Errno(rawValue: ENXIO) }
-        if flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 { return try openForReading(caller, node, flags) }
-        guard !node.isForeign else { return try openPlainly(caller, node, flags, try openBelow(node, flags)) }
-        guard tree.isLive(node) else { return try openNameless(caller, node, flags) }
-        let program = try recorded.program(caller)
-        let reply = try recorded.repeating { () throws(Errno) in
-            try openForWriting(caller, node, flags, by: program)
-        }
-        serving.hasOpened(caller)
-        return reply
-    }
-
-    private func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+    func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if tree.isLive(node) { try recorded.noteRead(of: node, by: try recorded.program(caller)) }
+        serving.hasOpened(caller)
         return try serving.admitReader(
             of: node, flags, nil,
             openPath: { () throws(Errno) in
@@ -77,20 +64,21 @@ final class FileRequests: Sendable {
             })
     }
 
-    private func openForWriting(
-        _ caller: Caller, _ node: Node, _ flags: Int32, by program: RecordedTree.Program
+    func openForWriting(
+        _ writing: OpenForWriting, _ descriptor: SharedDescriptor, by program: RecordedTree.Program
     ) throws(Errno) -> OpenReply {
+        let (node, caller, flags) = (writing.node, writing.caller, writing.flags)
         guard tree.isLive(node), let name = tree.nodes.location(node).name else { throw Errno(rawValue: ESTALE) }
-        let descriptor = try openBelow(node, flags)
         guard let entry = try recorded.entry(name.name, in: name.parent),
             entry.stat.key == (try Backing.stat(descriptor.raw)).key
         else { throw Errno(rawValue: ESTALE) }
-        if try versioned.isLeftOut(entry) { return try openPlainly(caller, node, flags, descriptor) }
+        if try versioned.isLeftOut(entry) { return try openPlainly(caller, node, flags, descriptor, writing) }
         let at = try recorded.adopt(entry)
         defer { recorded.files.letGo(at.file) }
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
-            requester: program.requester, claim: nil, isReplacing: flags & O_TRUNC != 0)
+            requester: program.requester, claim: writing.claim, coordinated: writing.coordinated,
+            isReplacing: flags & O_TRUNC != 0)
         let isUnseen = passes(flags, entry.stat)
         recorded.files.hold(node.file, descriptor)
         do throws(Errno) {
@@ -120,7 +108,8 @@ final class FileRequests: Sendable {
 
     /// A file of which no versions are made.
     func openPlainly(
-        _ caller: Caller, _ node: Node, _ flags: Int32, _ descriptor: SharedDescriptor
+        _ caller: Caller, _ node: Node, _ flags: Int32, _ descriptor: SharedDescriptor,
+        _ writing: OpenForWriting? = nil
     ) throws(Errno) -> OpenReply {
         let hasSetID = try Backing.stat(descriptor.raw).hasSetID
         if flags & O_TRUNC != 0 {
@@ -129,7 +118,7 @@ final class FileRequests: Sendable {
         }
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
-            requester: recorded.callers.requester(caller), claim: nil)
+            requester: recorded.callers.requester(caller), claim: writing?.claim, coordinated: writing?.coordinated)
         node.admit(file)
         return serve(file, isMediated: node.isForeign || hasSetID || flags & O_APPEND != 0)
     }
@@ -151,6 +140,7 @@ final class FileRequests: Sendable {
         }
         if isPassed, file.mayBeMapped { serving.passthrough.endAttributes(of: file.node) }
         open.watch(file)
+        if coordination.coordinator.isInUse, file.coordinated == nil { coordination.enroll(file) }
         return reply
     }
 
@@ -168,13 +158,20 @@ final class FileRequests: Sendable {
         let name = try tree.name(bytes, in: parent, forChange: true)
         let program = try recorded.program(caller)
         let new = NewFile(parent: parent, name: name, mode: mode, flags: flags, caller: caller, program: program)
-        do throws(Errno) { return try create(new) } catch {
+        do throws(Errno) {
+            let made = try create(new)
+            serving.hasOpened(caller)
+            return made
+        } catch {
             guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
             // First the kernel looks the name up again.
             guard serving.hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
         }
         guard let found = try tree.lookup(parent: parent.id, name: bytes) else { throw Errno(rawValue: ESTALE) }
-        return Creation(found: found, reply: try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)))
+        guard let reply = try open(caller, node: found.node, flags: flags & ~(O_CREAT | O_EXCL)) else {
+            throw .ioError
+        }
+        return Creation(found: found, reply: reply)
     }
 
     /// A file that is about to be made.
@@ -237,10 +234,15 @@ final class FileRequests: Sendable {
             let found = tree.found(stat, as: Node.Name(parent: new.parent, name: new.name))
             let node = try tree.node(found.node)
             node.mayHaveCapability.store(false, ordering: .releasing)
+            // An open that replaces it waits until it is written, as for a program that has truncated it.
+            let claim = new.flags & O_APPEND != 0 || new.parent.isForeign
+                ? nil : serving.arbiter.created(
+                    node, new.program.requester.actor,
+                    sharing: new.flags & O_ACCMODE == O_RDWR && new.flags & O_TRUNC == 0)
             let file = OpenFile(
                 id: handle, node: node, descriptor: descriptor,
                 flags: new.flags & ~(O_CREAT | O_EXCL | O_TRUNC) | (new.flags & O_ACCMODE == O_RDONLY ? O_RDWR : 0),
-                requester: new.program.requester, claim: nil, isReplacing: new.flags & O_APPEND == 0)
+                requester: new.program.requester, claim: claim, isReplacing: new.flags & O_APPEND == 0)
             node.admit(file)
             return (found, file)
         } catch {
@@ -294,6 +296,7 @@ final class FileRequests: Sendable {
             return
         }
         guard let left = leave(handle) else { return }
+        defer { serving.end(left.claim, left.coordinated) }
         // Only now is our own descriptor closed, which would count as a writer.
         unseen.mapped.settleMapping(of: left.node, by: left.requester)
         guard left.isKnown, !left.goesOn else { return }
@@ -307,6 +310,8 @@ final class FileRequests: Sendable {
         var node: Node
         var number: HandleNumber
         var requester: Requester
+        var claim: ClaimID?
+        var coordinated: ClaimID?
         var isKnown: Bool
         /// Whether a mapping may go on.
         var goesOn: Bool
@@ -330,7 +335,8 @@ final class FileRequests: Sendable {
             recorded.files.holdByPath(node.file, file.descriptor)
         }
         return Left(
-            node: node, number: file.number, requester: file.requester, isKnown: isKnown, goesOn: goesOn,
+            node: node, number: file.number, requester: file.requester, claim: file.claim,
+            coordinated: file.coordinated, isKnown: isKnown, goesOn: goesOn,
             mayHaveKept: file.state.withLock { !$0.isMediated && !$0.isReplacing })
     }
 

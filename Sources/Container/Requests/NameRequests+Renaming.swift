@@ -1,6 +1,7 @@
 // Renames and exchanges, over the engine.
 
 import CLinux
+import Coordination
 import Glibc
 import Lineage
 import SystemPackage
@@ -36,7 +37,9 @@ extension NameRequests {
             let target = try recorded.entry(newName, in: newParent)
             let move = Move(source: source, target: target, newParent: newParent, newName: newName, flags: flags)
             if move.isExchange, target == nil { throw .noSuchFileOrDirectory }
+            let accesses = accesses(of: move)
             try rename(move, by: program)
+            coordination.report(accesses, by: caller)
         }
     }
 
@@ -77,6 +80,20 @@ extension NameRequests {
             // What is left unpublished by a failure is found after the next start.
             try? recorded.publish(in: one.file, by: requester)
         }
+    }
+
+    /// The accesses of a rename: to the moved item, and to the former owner of its new name.
+    private func accesses(of move: Move) -> [Access?] {
+        let source = move.source
+        let moving = coordination.access(.forMoving, at: source.name, in: source.parent, source.node)
+        guard let target = move.target else {
+            return [moving, coordination.taking(move.newName, in: move.newParent)]
+        }
+        guard target.stat.key != source.stat.key else { return [moving] }
+        // A document whose file is replaced goes on.
+        let option: WritingOption =
+            move.isExchange ? .forMoving : target.stat.isRegular ? .updating : .forDeleting
+        return [moving, coordination.access(option, at: target.name, in: target.parent, target.node)]
     }
 
     private func requireReplaceable(_ target: FoundName, by source: FoundName, _ flags: UInt32) throws(Errno) {
@@ -148,6 +165,9 @@ extension NameRequests {
         }
         if !move.isExchange, target?.stat.key == source.stat.key { return }
         if let target, let leaving { leave(names, target, leaving) }
+        coordination.noteMove(
+            (source.name, source.parent), (move.newName, move.newParent), isExchange: move.isExchange,
+            areDocuments: source.stat.isRegular && target?.stat.isRegular ?? true)
         let new = Node.Name(parent: move.newParent, name: move.newName)
         if let node = source.node { tree.nodes.moveName(names, source.name, in: source.parent, of: node, to: new) }
         if move.isExchange, let target, let node = target.node {

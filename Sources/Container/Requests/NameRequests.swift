@@ -1,6 +1,7 @@
 // The requests that make and remove names, over the engine.
 
 import CLinux
+import Coordination
 import Glibc
 import Lineage
 import SystemPackage
@@ -11,13 +12,16 @@ import VersionStore
 final class NameRequests: Sendable {
     let recorded: RecordedTree
     let versioned: VersionedNames
+    let coordination: EngineCoordination
     let kept: KeptObjects
     let entries: DeletedEntries
 
     var tree: LiveTree { recorded.tree }
 
-    init(_ recorded: RecordedTree, _ versioned: VersionedNames, kept: KeptObjects) {
-        (self.recorded, self.versioned, self.kept) = (recorded, versioned, kept)
+    init(
+        _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination, kept: KeptObjects
+    ) {
+        (self.recorded, self.versioned, self.coordination, self.kept) = (recorded, versioned, coordination, kept)
         entries = DeletedEntries(recorded, kept.custodian)
     }
 
@@ -51,13 +55,16 @@ final class NameRequests: Sendable {
     ) throws(Errno) -> Found {
         let (program, parent) = (try recorded.program(caller), try tree.node(parent))
         let name = try tree.name(bytes, in: parent, forChange: true)
+        let access = coordination.taking(name, in: parent)
         func making(_ names: borrowing NamesHeldAlone) throws(Errno) -> Found {
             try make(caller, parent, name, mode: mode) { directory throws(Errno) in
                 try body(directory, name.bytes)
             }
         }
         guard type != .file, !parent.isForeign, !program.requester.makesUp(name) else {
-            return try tree.names.writing(making)
+            let found = try tree.names.writing(making)
+            coordination.report([access], by: caller)
+            return found
         }
         try recorded.adoptDirectory(parent)
         let place = try recorded.place(name, in: parent)
@@ -69,6 +76,7 @@ final class NameRequests: Sendable {
             return try tree.node(found.node).file
         }
         guard let made else { throw .ioError }
+        coordination.report([access], by: caller)
         return made
     }
 
@@ -89,34 +97,42 @@ final class NameRequests: Sendable {
         let parent = try tree.node(parent)
         let name = try tree.name(bytes, in: parent, forChange: true)
         defer { versioned.noteChange(of: name, in: parent) }
-        return try recorded.repeating { () throws(Errno) in
-            let former = tree.nodes.location(source).name
-            if let former { try tree.requireSameContainer(former.parent, parent) }
-            // Another request has taken its name, and it may have more: the kernel looks it up again.
-            if former == nil, !source.isForeign, !source.isRegular { throw Errno(rawValue: ESTALE) }
-            guard !source.isForeign, !parent.isForeign, try !staysLeftOut(source, as: name, in: parent) else {
-                return try tree.names.writing { (names) throws(Errno) in try link(names, source, name, in: parent) }
-            }
-            try recorded.adoptDirectory(parent)
-            let place = try recorded.place(name, in: parent)
-            guard let former else { return try linkNameless(source, name, in: parent, place, by: program) }
-            guard let entry = try recorded.entry(former.name, in: former.parent) else {
-                throw .noSuchFileOrDirectory
-            }
-            let from = try recorded.adopt(entry)
-            defer { recorded.files.letGo(from.file) }
-            // Of what has no versions each name is for itself.
-            let event: Event = source.isRegular
-                ? .link(program.number, from: from.place, to: place)
-                : .makeDirectory(program.number, place, from.file)
-            var made: Found?
-            let plan = try recorded.engine.performOnNames(event, [from]) { (names, _) throws(Errno) in
-                made = try link(names, source, name, in: parent)
-            }
-            try? entries.returned(from, by: plan)
-            guard let made else { throw .ioError }
-            return made
+        let made = try recorded.repeating { () throws(Errno) in
+            try link(source, name, in: parent, by: program)
         }
+        coordination.report([coordination.taking(name, in: parent)], by: caller)
+        return made
+    }
+
+    private func link(
+        _ source: Node, _ name: FileName, in parent: Node, by program: RecordedTree.Program
+    ) throws(Errno) -> Found {
+        let former = tree.nodes.location(source).name
+        if let former { try tree.requireSameContainer(former.parent, parent) }
+        // Another request has taken its name, and it may have more: the kernel looks it up again.
+        if former == nil, !source.isForeign, !source.isRegular { throw Errno(rawValue: ESTALE) }
+        guard !source.isForeign, !parent.isForeign, try !staysLeftOut(source, as: name, in: parent) else {
+            return try tree.names.writing { (names) throws(Errno) in try link(names, source, name, in: parent) }
+        }
+        try recorded.adoptDirectory(parent)
+        let place = try recorded.place(name, in: parent)
+        guard let former else { return try linkNameless(source, name, in: parent, place, by: program) }
+        guard let entry = try recorded.entry(former.name, in: former.parent) else {
+            throw .noSuchFileOrDirectory
+        }
+        let from = try recorded.adopt(entry)
+        defer { recorded.files.letGo(from.file) }
+        // Of what has no versions each name is for itself.
+        let event: Event = source.isRegular
+            ? .link(program.number, from: from.place, to: place)
+            : .makeDirectory(program.number, place, from.file)
+        var made: Found?
+        let plan = try recorded.engine.performOnNames(event, [from]) { (names, _) throws(Errno) in
+            made = try link(names, source, name, in: parent)
+        }
+        try? entries.returned(from, by: plan)
+        guard let made else { throw .ioError }
+        return made
     }
 
     /// Whether a file has no versions, and has none under one more name either.
@@ -205,8 +221,12 @@ final class NameRequests: Sendable {
         try recorded.repeating { () throws(Errno) in
             guard let found = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
             try check(found)
+            // A name that its program has made up was never told.
+            let access = program.requester.makesUp(name)
+                ? nil : coordination.access(.forDeleting, at: name, in: parent, found.node)
             guard try isRecorded(found, program) else {
-                return try tree.names.writing { (names) throws(Errno) in try remove(names, same(found)) }
+                try tree.names.writing { (names) throws(Errno) in try remove(names, same(found)) }
+                return coordination.report([access], by: caller)
             }
             let at = try recorded.adopt(found)
             defer { recorded.files.letGo(at.file) }
@@ -215,6 +235,7 @@ final class NameRequests: Sendable {
             try recorded.engine.changeNames([event], [at]) { (names, change) throws(Errno) in
                 try remove(names, same(found), at.place, &change, program)
             }
+            coordination.report([access], by: caller)
         }
     }
 

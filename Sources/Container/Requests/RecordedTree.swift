@@ -225,7 +225,8 @@ final class RecordedTree: Sendable {
         return path(of: place.directory)?.appending(place.name)
     }
 
-    private func path(of directory: FileID) -> TreePath? {
+    /// Where a directory is, by the facts that are known.
+    func path(of directory: FileID) -> TreePath? {
         var names: [FileName] = []
         var directory = directory
         while directory != .root {

@@ -1,5 +1,4 @@
-// Opens that wait: for coordinated claims and presenters, then for others that are replacing the file; answered when
-// they may go on.
+// Opens that may have to wait, over a live container.
 
 import Coordination
 import Glibc
@@ -7,56 +6,32 @@ import SystemPackage
 import VersionModel
 
 extension LiveContainer {
-    /// With `plain-reads = "wait"`: presenters save first, and coordinated writers finish, up to the deadline.
     func readCoordinated(
         _ caller: Caller, _ node: Node, _ flags: Int32, _ waiting: any WaitingOpen
     ) throws(Errno) -> OpenReply? {
         guard let path = nodes.path(node) else { return try openForReading(caller, node, flags) }
-        let claim = coordinator.newClaim()
-        let isAdmitted = coordinator.admit(
-            claim, Access(path: path, item: identity(of: node), kind: .reading([])),
-            by: requester(caller, isOpening: true), descriptor: nil, patience: Arbiter.Limits().deadline, mayWait: true
-        ) { [self] in
-            coordinator.closed(claim)
-            answer(waiting, node) { () throws(Errno) in try readAfterWaiting(caller, node, flags) }
-        }
-        if isAdmitted {
-            // As in POSIX, a reader does not block writers: the claim was only for the time before the open.
-            coordinator.closed(claim)
-            return try openForReading(caller, node, flags)
-        }
-        serving.letInterrupt(claim, of: caller, waiting)
-        return nil
+        let access = Access(path: path, item: identity(of: node), kind: .reading([]))
+        return try serving.openForReading(caller, access, waiting, turn(node) { [self] () throws(Errno) in
+            try readInTurn(caller, node, flags)
+        })
     }
 
     /// During the wait another file may have taken the name, usually by a save: that is the one to read.
-    private func readAfterWaiting(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
+    private func readInTurn(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
         if isLive(node) { return try openForReading(caller, node, flags) }
         guard serving.hasLookedAgain(caller) else { throw Errno(rawValue: ESTALE) }
         return try openPlain(caller, node, flags)
     }
 
-    /// Answers an open that has waited, unless it waits again.
-    func answer(
-        _ waiting: (any WaitingOpen)?, _ node: Node, _ body: () throws(Errno) -> OpenReply?
-    ) {
-        let result: Result<OpenReply, Errno>
-        do throws(Errno) {
-            guard let reply = try body() else { return }
-            result = .success(reply)
-        } catch {
-            result = .failure(error)
-        }
-        if waiting?.complete(result) != true, case .success(let reply) = result {
-            release(node: node.id, handle: reply.handle)
-        }
+    private func turn(_ node: Node, _ open: @escaping @Sendable () throws(Errno) -> OpenReply) -> WaitingTurn {
+        WaitingTurn(open: open, release: { [self] in release(node: node.id, handle: $0) })
     }
 
-    /// Opens a file for writing once others that are replacing it in place are done.
-    func takeTurn(_ writing: OpenForWriting, _ waiting: (any WaitingOpen)?) throws(Errno) -> OpenReply? {
-        let isAdmitted = serving.takesTurn(writing, waiting) { [self] in
-            answer(waiting, writing.node) { () throws(Errno) in try goOn(writing) }
-        }
-        return isAdmitted ? try goOn(writing) : nil
+    func open(
+        _ writing: OpenForWriting, of document: Document, as access: Access?, _ waiting: (any WaitingOpen)?
+    ) throws(Errno) -> OpenReply? {
+        try serving.open(writing, as: access, waiting, turn(writing.node) { [self] () throws(Errno) in
+            try goOn(writing, document)
+        })
     }
 }

@@ -6,7 +6,6 @@ import Glibc
 /// An open for writing that has been admitted or waits for it.
 struct OpenForWriting: Sendable {
     var node: Node
-    var document: Document
     var descriptor: SharedDescriptor
     var flags: Int32
     var caller: Caller

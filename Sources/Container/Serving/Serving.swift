@@ -14,8 +14,9 @@ final class Serving: Sendable {
     let arbiter: WriterArbiter
     /// Claims and presenters of clients.
     let coordinator: Coordinator
-    private let callers: Callers
-    private let policy: Policy
+    let callers: Callers
+    let policy: Policy
+    let enrollment = Enrollment()
     /// Opens that have waited go on here.
     private let resumed = Scheduler()
     private let stale = StaleOpens()

@@ -58,6 +58,9 @@ final class FactMemory: Sendable {
         known.withLock { known in known.unpublished.sorted().compactMap { known.rows[$0] } }
     }
 
+    /// A row that was just recorded, or is known for another reason.
+    func row(_ number: RowNumber) -> NameRow? { known.withLock { $0.rows[number] } }
+
     /// The place of a row that was just recorded or published.
     func place(of row: RowNumber) -> PlaceNumber? { known.withLock { $0.rows[row]?.place } }
 

@@ -17,7 +17,7 @@ extension Coordinator {
     }
 }
 
-extension LiveContainer {
+extension Finder {
     /// Whether a presenter may be asked something about its item, or about something in its directory: who may not read
     /// that is neither told of it nor waited for.
     /// - Parameter path: where its item is now.

@@ -18,22 +18,25 @@ public struct ClaimRecord: Hashable, Sendable {
     public var isWaiting: Bool
 }
 
-extension LiveContainer {
+extension Finder {
     /// The claims on documents that the caller can reach, the oldest first.
-    public func claims(as principal: Principal) -> [ClaimRecord] {
+    /// - Parameter moment: the present one, on both clocks.
+    public func claims(
+        as principal: Principal, at moment: (claims: Int64, wall: Timestamp)
+    ) -> [ClaimRecord] {
+        let serving = host.serving
         let holders = Dictionary(
             serving.files.all.compactMap { file in file.claim.map { ($0, file) } },
             uniquingKeysWith: { first, _ in first })
-        let (now, wall) = (Scheduler.now, self.now)
         return serving.arbiter.all().compactMap { listed, waiting in
             let holder = holders[listed.claim.id]
             guard let node = waiting?.node ?? holder?.node, let requester = waiting?.requester ?? holder?.requester,
-                let path = nodes.path(node), canReach(path, principal)
+                let path = tree.nodes.path(node), canReach(path, principal)
             else { return nil }
             return ClaimRecord(
                 id: listed.claim.id.number, path: path, isReplacing: listed.claim.kind == .replacing,
                 author: requester.author,
-                since: wall.advanced(byNanoseconds: listed.since - now), isWaiting: listed.isWaiting)
+                since: moment.wall.advanced(byNanoseconds: listed.since - moment.claims), isWaiting: listed.isWaiting)
         }
     }
 

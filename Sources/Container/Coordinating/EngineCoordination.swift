@@ -1,0 +1,59 @@
+// What coordination asks of a container over the engine.
+
+import Lineage
+import VersionModel
+import VersionStore
+
+/// The documents of clients' items, and the claims that programs' changes are made in.
+final class EngineCoordination: CoordinatedContainer {
+    let serving: Serving
+    private let recorded: RecordedTree
+    private let past: FactHistory
+    private let container: ContainerID
+
+    init(_ recorded: RecordedTree, serving: Serving, _ past: FactHistory, of store: VersionStore) {
+        (self.recorded, self.serving, self.past) = (recorded, serving, past)
+        container = store.identity.container
+    }
+
+    var tree: LiveTree { recorded.tree }
+    func requester(_ caller: Caller) -> Requester { recorded.callers.requester(caller) }
+
+    func identity(of node: Node) -> ItemID? {
+        guard node.isRegular else { return nil }
+        if let name = tree.nodes.location(node).name,
+            let item = try? past.item(at: Place(directory: name.parent.file, name: name.name)),
+            item.file.id == node.file
+        {
+            return item.id
+        }
+        return DerivedIdentity.item(node.file, in: container)
+    }
+
+    /// The purpose of the claim that a transaction is made in.
+    func origin(of facts: [Fact]) -> UInt64? {
+        guard coordinator.isInUse else { return nil }
+        for fact in facts {
+            guard let (number, document, actor) = subject(of: fact), let actor,
+                let place = try? recorded.facts.place(number),
+                let path = recorded.path(of: place.directory)?.appending(place.name),
+                let process = (try? recorded.facts.actor(actor))??.author.process,
+                let origin = coordinator.origin(
+                    of: recorded.callers.actor(thread: process), at: path, from: nil,
+                    item: document.flatMap { recorded.facts.id(of: $0, nil) })
+            else { continue }
+            return origin
+        }
+        return nil
+    }
+
+    private func subject(of fact: Fact) -> (PlaceNumber, DocumentNumber?, ActorNumber?)? {
+        switch fact {
+        case .row(let row): return (row.place, row.file == nil ? nil : row.document, row.actor)
+        case .version(let version), .amend(let version):
+            guard let row = recorded.engine.known.row(version.row) else { return nil }
+            return (row.place, row.document, version.author)
+        case .settle, .forget, .publish, .purge: return nil
+        }
+    }
+}
