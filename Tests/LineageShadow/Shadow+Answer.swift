@@ -8,7 +8,7 @@ extension Shadow {
         var answer = Answer()
         for place in places.indices.map({ PlaceNumber(UInt32($0)) }) {
             guard let row = facts.occupant(of: place), let file = row.file, let path = path(of: place) else { continue }
-            if row.isDirectory {
+            if row.hasNoVersions {
                 answer.directories.insert(path)
                 continue
             }
@@ -23,7 +23,7 @@ extension Shadow {
             (facts.deleted() + facts.removedNames()).map { entry in
                 (
                     departures[entry.departure.number] ?? "?",
-                    entry.occupant.isDirectory ? [] : listing(entry.occupant.document)
+                    entry.occupant.hasNoVersions ? [] : listing(entry.occupant.document)
                 )
             })
         answer.superseded = facts.superseded().map(listing).sorted { "\($0)" < "\($1)" }

@@ -47,7 +47,7 @@ extension Shadow {
         case .unlinked(let place, let requester): perform(.unlink(number(requester), number(place)))
         case .undeleted(let from, let to, let file, let requester):
             let deleted = facts.deleted().last { $0.departure.place == number(from) }
-            guard let row = deleted?.occupant, !row.isDirectory else { return }
+            guard let row = deleted?.occupant, !row.hasNoVersions else { return }
             let isOpen = row.file.map { memory[$0] != nil } ?? false
             hold(file, at: to)
             perform(.undelete(number(requester), row.number, number(to), number(file, isNew: !isOpen)))

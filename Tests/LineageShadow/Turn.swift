@@ -20,7 +20,7 @@ struct Turn {
 extension Turn {
     static func all(of shadow: Shadow) -> [Turn] {
         var turns: [Turn] = []
-        for row in shadow.facts.rows where row.file != nil && !row.isDirectory && row.how != .linked {
+        for row in shadow.facts.rows where row.file != nil && !row.hasNoVersions && row.how != .linked {
             let turn = row.isContinuing ? comingBack(row, shadow, turns) : staying(row, shadow)
             if let turn { turns.append(turn) }
         }

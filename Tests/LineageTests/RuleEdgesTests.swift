@@ -77,7 +77,7 @@ struct RuleEdgesTests {
         var scene = scene()
         var row = NameRow(
             number: RowNumber(3), time: scene.now, place: PlaceNumber(3), file: FileID(4), how: .created, actor: actor)
-        row.isDirectory = true
+        row.hasNoVersions = true
         scene.facts.apply(.row(row))
         scene.nextNumber = 4
         #expect(plan(.undelete(actor, RowNumber(3), PlaceNumber(5), FileID(9)), in: scene).isEmpty)

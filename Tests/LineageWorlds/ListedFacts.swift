@@ -70,7 +70,7 @@ public final class ListedFacts: FactLog {
 
     public func namesOfFiles(from file: FileID) -> [NameRow] {
         living.filter { name in
-            if name.isDirectory { return false }
+            if name.hasNoVersions { return false }
             let stops = sequence(first: name) { stop in
                 stop.from.flatMap { $0 < stop.number ? self.row($0) : nil }
             }

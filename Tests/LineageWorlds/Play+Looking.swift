@@ -46,7 +46,8 @@ extension Play {
     /// The deleted list, oldest first: each name with its versions.
     public var deleted: String {
         world.facts.deleted().map { entry in
-            let versions = entry.occupant.isDirectory ? "" : contents(world.facts.listing(of: entry.occupant.document))
+            let occupant = entry.occupant
+            let versions = occupant.hasNoVersions ? "" : contents(world.facts.listing(of: occupant.document))
             return "\(Self.name(of: entry.departure.place)) \(versions)"
         }.joined(separator: ", ")
     }

@@ -173,7 +173,8 @@ public struct Play: Sendable {
     private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {
         guard let entry = entry(at: place), let other else { return !problems.isEmpty }
         perform(.undelete(actor, entry.occupant.number, other))
-        guard entry.occupant.isDirectory, let former = entry.occupant.file, let new = world.disk.file(at: other) else {
+        let (occupant, new) = (entry.occupant, world.disk.file(at: other))
+        guard occupant.hasNoVersions, let former = occupant.file, let new else {
             return true
         }
         for inner in world.facts.deleted() + world.facts.removedNames()

@@ -96,7 +96,7 @@ extension World {
     /// A file that no program has open holds its documents' current version.
     private func currentProblems() -> [String] {
         disk.names.compactMap { name in
-            guard let row = facts.occupant(of: name.place), !row.isDirectory, !memory.hasHandle(of: name.file),
+            guard let row = facts.occupant(of: name.place), !row.hasNoVersions, !memory.hasHandle(of: name.file),
                 let file = disk[name.file]
             else { return nil }
             let current = facts.current(of: row.document).flatMap { facts.fingerprint($0) }

@@ -52,7 +52,7 @@ extension World {
     func checkKill(_ moment: @autoclosure () -> String) throws(Violation) {
         let documents = disk.names.compactMap { name in
             facts.occupant(of: name.place).flatMap { row in
-                row.isDirectory ? nil : KeptDocument(place: name.place, document: row.document)
+                row.hasNoVersions ? nil : KeptDocument(place: name.place, document: row.document)
             }
         }
         try checkSettled(documents, moment())
@@ -136,7 +136,7 @@ extension World {
         default: break
         }
         return disk.names.compactMap { name in
-            guard let row = facts.occupant(of: name.place), !row.isDirectory else { return nil }
+            guard let row = facts.occupant(of: name.place), !row.hasNoVersions else { return nil }
             var document: DocumentNumber? = row.document
             for fact in plan.facts {
                 if case .row(let row) = fact, row.place == name.place {

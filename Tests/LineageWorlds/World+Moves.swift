@@ -117,7 +117,7 @@ extension World {
             if disk.file(at: target) == nil { moves.append(.rename(actor, place, target)) }
         }
         for entry in facts.deleted() + facts.removedNames() {
-            let (place, hasRoom) = (entry.occupant.place, disk.directories.count < 2 || !entry.occupant.isDirectory)
+            let (place, hasRoom) = (entry.occupant.place, disk.directories.count < 2 || !entry.occupant.hasNoVersions)
             let directory = Self.directory(of: place)
             if disk.file(at: place) == nil, hasRoom, directory == Self.root || disk.directories.contains(directory) {
                 moves.append(.undelete(actor, entry.occupant.number, place))

@@ -57,7 +57,7 @@ final class EngineHistory {
     /// directories, the entries of the deleted area are left.
     func deleted() throws -> [[String]] {
         try facts.deleted()
-            .filter { try !$0.occupant.isDirectory || catalog.detail(of: $0.departure.number)?.isEntry == true }
+            .filter { try !$0.occupant.hasNoVersions || catalog.detail(of: $0.departure.number)?.isEntry == true }
             .map { try contents(of: $0.occupant) }
     }
 

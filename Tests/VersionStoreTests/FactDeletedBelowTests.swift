@@ -64,7 +64,7 @@ struct FactDeletedBelowTests {
             var row = NameRow(
                 number: RowNumber(number), time: Timestamp(nanoseconds: Int64(number)), place: PlaceNumber(place),
                 file: file.map { FileID($0) }, how: how, actor: nil)
-            (row.isDirectory, row.from) = (isDirectory && file != nil, from.map { RowNumber($0) })
+            (row.hasNoVersions, row.from) = (isDirectory && file != nil, from.map { RowNumber($0) })
             return .row(row)
         }
         // Of the root, `e` and `d`; of the directory 4, `a`.

@@ -39,7 +39,7 @@ struct FactDeletedTests {
             }
             for entry in all {
                 let document = entry.occupant.document
-                if entry.kind != .name, !entry.occupant.isDirectory {
+                if entry.kind != .name, !entry.occupant.hasNoVersions {
                     #expect(entry.version?.number == facts.current(of: document), "VERSIONSFS_SEED=\(seed)")
                 }
                 #expect(try reader.deletedEntry(entry.number) == entry)

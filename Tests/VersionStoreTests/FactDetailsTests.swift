@@ -110,7 +110,7 @@ struct FactDetailsTests {
     func typesWithoutVersions() throws {
         for (number, type) in [(1, EntryType.symlink), (2, .directory), (3, nil)] {
             var row = name(UInt64(number))
-            row.isDirectory = true
+            row.hasNoVersions = true
             var details = FactDetails()
             if let type { details.names[row.number] = NameDetail(type: type) }
             try record([.row(row)], details)

@@ -162,7 +162,7 @@ struct WalkedFacts {
         new.from = row.from.map { number($0) }
         new.document = number(row.document)
         new.origin = row.origin.map { number($0) }
-        (new.isContinuing, new.isDirectory, new.isParted) = (row.isContinuing, row.isDirectory, row.isParted)
+        (new.isContinuing, new.hasNoVersions, new.isParted) = (row.isContinuing, row.hasNoVersions, row.isParted)
         return new
     }
 

@@ -32,7 +32,7 @@ struct FactListsTests {
                     #expect(found.map(\.placeNumber) == wanted, "VERSIONSFS_SEED=\(seed) at \(number)")
                     for name in found {
                         #expect(name.row == facts.occupant(of: name.placeNumber), "VERSIONSFS_SEED=\(seed)")
-                        let current = name.row.isDirectory ? nil : facts.current(of: name.row.document)
+                        let current = name.row.hasNoVersions ? nil : facts.current(of: name.row.document)
                         #expect(name.version?.number == current, "VERSIONSFS_SEED=\(seed) at \(number): \(name)")
                     }
                 }
@@ -51,7 +51,7 @@ struct FactListsTests {
                     let places = facts.tree().keys.filter { FactWorld.place($0).directory == directory }.sorted()
                     for place in places {
                         wanted.append(place)
-                        if let row = facts.occupant(of: place), row.isDirectory, let file = row.file { add(file) }
+                        if let row = facts.occupant(of: place), row.hasNoVersions, let file = row.file { add(file) }
                     }
                 }
                 add(.root)

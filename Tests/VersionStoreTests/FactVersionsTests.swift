@@ -63,7 +63,7 @@ struct FactVersionsTests {
             let conflicts = wanted.map { facts.conflicts(of: $0).count }.reduce(0, +)
             #expect(try reader.countOfConflicts() == conflicts, "VERSIONSFS_SEED=\(seed)")
             count += conflicts
-            for directory in Set(facts.rows.compactMap { $0.isDirectory ? $0.file : nil }) {
+            for directory in Set(facts.rows.compactMap { $0.hasNoVersions ? $0.file : nil }) {
                 let inside = wanted.filter { document in
                     facts.names(of: document).contains { FactWorld.place($0.place).directory == directory }
                 }
@@ -80,7 +80,7 @@ struct FactVersionsTests {
         try FactWorld.random("identities", rounds: 20) { world, seed in
             let (facts, reader) = (world.lists, world.reader)
             var all: [(id: String, named: FactNamed)] = []
-            for document in Set(facts.rows.filter { $0.file != nil && !$0.isDirectory }.map(\.document)) {
+            for document in Set(facts.rows.filter { $0.file != nil && !$0.hasNoVersions }.map(\.document)) {
                 guard !facts.isGone(document), let id = try reader.id(of: document) else { continue }
                 all.append((id.description, .document(document)))
             }

@@ -88,7 +88,7 @@ extension Engine {
         var row = NameRow(
             number: RowNumber(first), time: parts.clock.now(), place: name.place, file: name.file, how: .found,
             actor: nil)
-        row.isDirectory = type != .file
+        row.hasNoVersions = type != .file
         // A further name of a file that is known.
         if let other, type == .file { row.document = other.document }
         var facts = [Fact.row(row)]

@@ -24,7 +24,7 @@ struct EngineReturning {
             let spot = try change.free(path)
             try recorded.adoptDirectory(spot.parent)
             let place = try recorded.place(spot.name, in: spot.parent)
-            if entry.occupant.isDirectory || entry.detail.isEntry {
+            if entry.occupant.hasNoVersions || entry.detail.isEntry {
                 try moveOut(deletion, entry, to: place, spot, change)
             } else {
                 try comeBack(entry, to: place, spot, change)

@@ -92,11 +92,11 @@ final class MountSettling {
                     links.join(.place(place), .file(file))
                     next.files.insert(file)
                 }
-                if let occupant, !occupant.isDirectory { links.join(.place(place), .document(occupant.document)) }
+                if let occupant, !occupant.hasNoVersions { links.join(.place(place), .document(occupant.document)) }
             }
             for file in newFiles {
                 let names = log.names(of: file)
-                for row in names + (log.lastRow(of: file).map { [$0] } ?? []) where !row.isDirectory {
+                for row in names + (log.lastRow(of: file).map { [$0] } ?? []) where !row.hasNoVersions {
                     links.join(.file(file), .document(row.document))
                 }
                 for row in names {
@@ -189,12 +189,12 @@ final class MountSettling {
     ) throws(Errno) {
         var told = FactTransaction(facts)
         told.lose(lost, at: parts.clock.now())
-        for case .row(let row) in facts where row.isDirectory {
+        for case .row(let row) in facts where row.hasNoVersions {
             guard let file = row.file, let status = try parts.disk.status(of: file) else { continue }
             told.describe(row.number, NameDetail(type: status.entryType))
         }
         for case .row(let row) in facts where row.how == .removed {
-            guard let occupant = former.lastOccupant(of: row.place, before: row.number), occupant.isDirectory,
+            guard let occupant = former.lastOccupant(of: row.place, before: row.number), occupant.hasNoVersions,
                 let entry = occupant.file.flatMap(parts.entry)
             else { continue }
             told.describe(row.number, NameDetail(type: entry.type, isEntry: true, deletion: entry.id))

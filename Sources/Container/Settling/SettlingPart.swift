@@ -43,7 +43,7 @@ struct SettlingPart {
             addLastRow(at: row.place)
             former = row.from.flatMap { $0 < number ? $0 : nil }
         }
-        if !row.isDirectory { add(row.document) }
+        if !row.hasNoVersions { add(row.document) }
     }
 
     private mutating func addLastRow(at place: PlaceNumber) {
@@ -99,5 +99,5 @@ struct SettlingPart {
     }
 
     /// The directories among them.
-    var directories: Set<FileID> { Set(rows.values.filter(\.isDirectory).compactMap(\.file)) }
+    var directories: Set<FileID> { Set(rows.values.filter(\.hasNoVersions).compactMap(\.file)) }
 }

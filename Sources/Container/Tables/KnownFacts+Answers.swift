@@ -59,7 +59,7 @@ extension KnownFacts {
         guard let known = namesFrom[file], known.last == lastRow else { return .missing(.namesFromFile(file)) }
         // The catalog does not know those that are not published.
         var names = known.names
-        for name in unpublished.sorted() where rows[name]?.isDirectory == false && !names.contains(name) {
+        for name in unpublished.sorted() where rows[name]?.hasNoVersions == false && !names.contains(name) {
             switch goesBack(name, to: file) {
             case .known(let goesBack): if goesBack { names.append(name) }
             case .missing(let missing): return .missing(missing)

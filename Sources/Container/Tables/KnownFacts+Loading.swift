@@ -128,7 +128,7 @@ extension KnownFacts {
             documentNames[document] = living(names, documentRows[document]?.numbers ?? [])
         case .namesFromFile(let file):
             let all = living(names, fileRows[file]?.numbers ?? [])
-            namesFrom[file] = (all.filter { rows[$0]?.isDirectory == false }, lastRow)
+            namesFrom[file] = (all.filter { rows[$0]?.hasNoVersions == false }, lastRow)
         case .departure(let document): setDeparture(of: document, names, loaded.departure)
         }
     }

@@ -19,7 +19,7 @@ extension Facts {
             !isPurged(departure, of: occupant.document)
         else { return nil }
         let isDeleted =
-            occupant.isDirectory ? isGone(directory: occupant) : isLastDeparture(departure, of: occupant.document)
+            occupant.hasNoVersions ? isGone(directory: occupant) : isLastDeparture(departure, of: occupant.document)
         return isDeleted ? Deleted(departure: departure, occupant: occupant) : nil
     }
 
@@ -37,7 +37,7 @@ extension Facts {
     /// | was purged | is one no more |
     public func removedName(by departure: NameRow) -> Deleted? {
         guard departure.how == .removed, let occupant = lastOccupant(of: departure.place, before: departure.number),
-            !occupant.isDirectory, !isPurged(departure, of: occupant.document),
+            !occupant.hasNoVersions, !isPurged(departure, of: occupant.document),
             hadAnotherName(occupant, until: departure), !hasReturned(occupant, since: departure),
             deletion(by: departure) == nil
         else { return nil }
@@ -101,7 +101,7 @@ extension Facts {
     public func superseded() -> [DocumentNumber] {
         var documents: [DocumentNumber] = []
         for row in rows
-        where row.file != nil && !row.isDirectory && row.maker == nil && !documents.contains(row.document) {
+        where row.file != nil && !row.hasNoVersions && row.maker == nil && !documents.contains(row.document) {
             documents.append(row.document)
         }
         let deleted = deleted().map(\.occupant.document)

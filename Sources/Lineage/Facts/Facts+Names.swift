@@ -67,7 +67,7 @@ extension Facts {
     func namesOfFile(from row: NameRow) -> [NameRow] {
         guard let file = row.file else { return [] }
         let added = rows.filter { living in
-            guard !living.isDirectory, isLiving(living) else { return false }
+            guard !living.hasNoVersions, isLiving(living) else { return false }
             var former: NameRow? = living
             while let stop = former, stop.file != file { former = self.former(of: stop) }
             return former != nil

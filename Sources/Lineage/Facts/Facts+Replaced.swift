@@ -10,7 +10,7 @@ extension Facts {
     /// a document whose content another one has by chance; it lists all that are shown nowhere else.
     public func replacement(by departure: NameRow) -> Deleted? {
         guard case .movedAway(let target) = departure.how,
-            let occupant = lastOccupant(of: departure.place, before: departure.number), !occupant.isDirectory,
+            let occupant = lastOccupant(of: departure.place, before: departure.number), !occupant.hasNoVersions,
             occupant.maker == nil, isReplaced(occupant.document),
             lastDeparture(of: occupant.document)?.number == departure.number
         else { return nil }

@@ -19,7 +19,8 @@ public struct NameRow: Hashable, Sendable {
     public var actor: ActorNumber?
     /// Who made the name up, while the row is only in memory: nil once it is published (facts.md 5).
     public var maker: ActorNumber?
-    public var isDirectory = false
+    /// It is a directory, a symlink or a special file: no document.
+    public var hasNoVersions = false
     /// The document that the place shows.
     public var document: DocumentNumber
     /// On the first row of a document: the version that it begins with, of another document.

@@ -21,7 +21,7 @@ extension Planning {
     public func claim(_ place: PlaceNumber, at now: Timestamp? = nil) -> NameRow? {
         guard let vacated = facts.lastRow(at: place), vacated.file == nil,
             let last = facts.lastOccupant(of: place, before: vacated.number), let file = last.file,
-            last.maker == nil, !last.isDirectory, vacated.how != .hidden
+            last.maker == nil, !last.hasNoVersions, vacated.how != .hidden
         else { return nil }
         let isInTime = (now ?? self.now).since(vacated.time) < Self.comesBackWithin
         guard isInTime || memory.hasWriter(file) else { return nil }

@@ -40,7 +40,9 @@ extension Planning {
     mutating func open(
         _ actor: ActorNumber, _ place: PlaceNumber, _ handle: HandleNumber, _ mode: AccessMode, isUnseen: Bool
     ) {
-        guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory, mode != .read else { return }
+        guard let row = facts.occupant(of: place), let file = row.file, !row.hasNoVersions, mode != .read else {
+            return
+        }
         switch mode {
         case .replace:
             saveUnfinished(file)
@@ -178,7 +180,7 @@ extension Planning {
 
     /// truncate(2) by name. `save` follows it.
     mutating func truncate(_ actor: ActorNumber, _ place: PlaceNumber) {
-        guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }
+        guard let row = facts.occupant(of: place), let file = row.file, !row.hasNoVersions else { return }
         saveUnfinished(file)
         protect(file, from: nil)
         pass(.truncate(file, toNothing: false))

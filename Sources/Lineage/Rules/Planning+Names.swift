@@ -6,7 +6,9 @@ extension Planning {
     /// link(2): a further name of the file's document. An ephemeral name is published, because the file is wanted
     /// elsewhere.
     mutating func link(_ actor: ActorNumber, from: PlaceNumber, to: PlaceNumber) {
-        guard let source = facts.occupant(of: from), facts.occupant(of: to) == nil, !source.isDirectory else { return }
+        guard let source = facts.occupant(of: from), facts.occupant(of: to) == nil, !source.hasNoVersions else {
+            return
+        }
         pass(.link(from: from, to: to))
         var row = row(to, source.file, .linked, by: actor)
         row.from = source.number
@@ -17,7 +19,7 @@ extension Planning {
     /// unlink(2). Unsaved bytes become a version, unless the program itself is writing them. The file's last content is
     /// kept.
     mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber) {
-        guard let row = facts.occupant(of: place), let file = row.file, !row.isDirectory else { return }
+        guard let row = facts.occupant(of: place), let file = row.file, !row.hasNoVersions else { return }
         guard facts.countOfNames(of: file) == 1 else {
             // Saves into the file, and its openings by this name, come before or after this.
             memory.asked?.note(file)
@@ -42,13 +44,13 @@ extension Planning {
         guard facts.occupant(of: place) == nil else { return }
         pass(.makeDirectory(place, directory))
         var row = row(place, directory, .created, by: actor)
-        row.isDirectory = true
+        row.hasNoVersions = true
         record(.row(row))
     }
 
     /// rmdir(2).
     mutating func removeDirectory(_ actor: ActorNumber, _ place: PlaceNumber) {
-        guard let row = facts.occupant(of: place), row.isDirectory else { return }
+        guard let row = facts.occupant(of: place), row.hasNoVersions else { return }
         pass(.removeDirectory(place))
         record(.row(self.row(place, nil, .removed, by: actor)))
     }

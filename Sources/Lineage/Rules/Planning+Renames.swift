@@ -16,7 +16,7 @@ extension Planning {
         let target = facts.occupant(of: to)
         // Two names of one file: the file system does nothing.
         if target?.file == file { return }
-        if source.isDirectory { return renameDirectory(source, to: to, by: actor) }
+        if source.hasNoVersions { return renameDirectory(source, to: to, by: actor) }
         if let displaced = target?.file {
             saveUnfinished(displaced)
             prepareToLoseName(displaced)
@@ -62,7 +62,7 @@ extension Planning {
         var come = row(to, source.file, .moved, by: actor)
         gone.how = .movedAway(to: come.number)
         come.from = source.number
-        come.isDirectory = true
+        come.hasNoVersions = true
         record(.row(gone))
         record(.row(come))
     }
@@ -73,7 +73,7 @@ extension Planning {
         guard let first = facts.occupant(of: one), let second = facts.occupant(of: other), one != other,
             let firstFile = first.file, let secondFile = second.file
         else { return }
-        let hasDirectory = first.isDirectory || second.isDirectory
+        let hasDirectory = first.hasNoVersions || second.hasNoVersions
         if !hasDirectory {
             saveUnfinished(firstFile)
             saveUnfinished(secondFile)
@@ -86,12 +86,12 @@ extension Planning {
         }
         var atOne = row(one, secondFile, .moved, by: actor)
         var atOther = row(other, firstFile, .moved, by: actor)
-        (atOne.from, atOne.isDirectory) = (second.number, second.isDirectory)
-        (atOther.from, atOther.isDirectory) = (first.number, first.isDirectory)
+        (atOne.from, atOne.hasNoVersions) = (second.number, second.hasNoVersions)
+        (atOther.from, atOther.hasNoVersions) = (first.number, first.hasNoVersions)
         if hasDirectory {
             // A file travels with its document, too.
-            if !second.isDirectory { atOne.document = second.document }
-            if !first.isDirectory { atOther.document = first.document }
+            if !second.hasNoVersions { atOne.document = second.document }
+            if !first.hasNoVersions { atOther.document = first.document }
             record(.row(atOne))
             record(.row(atOther))
             return

@@ -19,9 +19,9 @@ extension Planning {
         }
         var come = self.row(place, newFile, .undeleted, by: actor)
         come.from = number
-        if row.isDirectory {
+        if row.hasNoVersions {
             pass(.makeDirectory(place, newFile))
-            come.isDirectory = true
+            come.hasNoVersions = true
         } else if let removed = facts.departure(of: row).flatMap(facts.removedName) {
             giveBack(removed, to: &come)
         } else {
@@ -35,7 +35,7 @@ extension Planning {
         guard let row = facts[number] else { return false }
         let departure = facts.departure(of: row)
         if departure.flatMap({ facts.deletion(by: $0) ?? facts.removedName(by: $0) }) != nil { return true }
-        return !row.isDirectory && facts.isReplaced(row.document)
+        return !row.hasNoVersions && facts.isReplaced(row.document)
     }
 
     /// A document without a name.
@@ -142,7 +142,7 @@ extension Planning {
         _ actor: ActorNumber, _ place: PlaceNumber, _ version: VersionNumber, _ newFile: FileID,
         settling losers: [VersionNumber]
     ) {
-        guard let occupant = facts.occupant(of: place), let displaced = occupant.file, !occupant.isDirectory,
+        guard let occupant = facts.occupant(of: place), let displaced = occupant.file, !occupant.hasNoVersions,
             facts[version] != nil
         else { return }
         saveUnfinished(displaced)

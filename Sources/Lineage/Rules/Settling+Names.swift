@@ -39,17 +39,17 @@ extension Settling {
         let isDirectory = found.directories.contains(name.file)
         let former = formerRow(of: name.file, vacated: vacated)
         let isLink = planning.facts.names(of: name.file).contains { found.file(at: $0.place) == name.file }
-        let last = planning.facts.lastOccupant(of: name.place).flatMap { $0.isDirectory || isDirectory ? nil : $0 }
+        let last = planning.facts.lastOccupant(of: name.place).flatMap { $0.hasNoVersions || isDirectory ? nil : $0 }
         let claimed =
             isDirectory
             ? nil
             : planning.claim(name.place, at: crashed).flatMap { claimed in
-                former.map { $0.isDirectory || $0.document != claimed.document } ?? true ? claimed : nil
+                former.map { $0.hasNoVersions || $0.document != claimed.document } ?? true ? claimed : nil
             }
         let continued = wasTaken ? last : isLink && former != nil ? nil : claimed
         var row = planning.row(
             name.place, name.file, former == nil ? .found : isLink ? .linked : .moved, by: nil)
-        row.isDirectory = isDirectory
+        row.hasNoVersions = isDirectory
         row.from = former?.number
         var partings: [Planning.Parting] = []
         if let continued {

@@ -204,7 +204,7 @@ public struct Settling: Sendable {
     /// Each living document has the version that its file holds.
     private mutating func settleCurrentVersions() {
         for name in found.names {
-            guard let row = planning.facts.occupant(of: name.place), !row.isDirectory,
+            guard let row = planning.facts.occupant(of: name.place), !row.hasNoVersions,
                 let file = row.file.flatMap({ planning.memory[$0] }),
                 let held = file.holds.flatMap({ planning.facts[$0] })
             else { continue }

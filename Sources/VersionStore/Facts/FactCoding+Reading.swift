@@ -50,7 +50,7 @@ extension ByteReader {
         var row = NameRow(number: number, time: time, place: place, file: file, how: how, actor: nil)
         row.from = try optionalNumber()
         let flags = try byte()
-        (row.isContinuing, row.isDirectory, row.isParted) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0)
+        (row.isContinuing, row.hasNoVersions, row.isParted) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0)
         row.actor = try actor()
         row.document = try self.number()
         row.origin = try optionalNumber()

@@ -85,7 +85,7 @@ extension ByteWriter {
         byte(UInt8(truncatingIfNeeded: code))
         optional(target)
         optional(row.from)
-        byte((row.isContinuing ? 1 : 0) | (row.isDirectory ? 2 : 0) | (row.isParted ? 4 : 0))
+        byte((row.isContinuing ? 1 : 0) | (row.hasNoVersions ? 2 : 0) | (row.isParted ? 4 : 0))
         actor(row.actor)
         number(row.document)
         optional(row.origin)

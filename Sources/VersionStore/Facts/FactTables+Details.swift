@@ -53,13 +53,13 @@ extension FactTables {
 
     private static func type(_ flags: Int64) -> EntryType {
         let code = UInt8(truncatingIfNeeded: (flags & NameFlag.types) >> NameFlag.typeShift)
-        let isDirectory = code == EntryType.file.code && flags & NameFlag.isDirectory != 0
+        let isDirectory = code == EntryType.file.code && flags & NameFlag.hasNoVersions != 0
         return isDirectory ? .directory : EntryType(code: code) ?? .file
     }
 
     /// The condition that a row that gives a place a file gives it a directory.
     static let hasDirectory = """
-        flags & \(NameFlag.isDirectory) AND flags & \(NameFlag.types)
+        flags & \(NameFlag.hasNoVersions) AND flags & \(NameFlag.types)
             IN (0, \(Int64(EntryType.directory.code) << NameFlag.typeShift))
         """
 

@@ -58,7 +58,7 @@ extension FactTables {
         if file != nil { name.from = other }
         let flags = row.integer(8)
         name.isContinuing = flags & NameFlag.isContinuing != 0
-        name.isDirectory = flags & NameFlag.isDirectory != 0
+        name.hasNoVersions = flags & NameFlag.hasNoVersions != 0
         name.isParted = flags & NameFlag.isParted != 0
         name.origin = row.optional(9).map { VersionNumber($0) }
         return name

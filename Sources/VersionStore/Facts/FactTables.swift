@@ -9,10 +9,10 @@ enum FactTables {
     /// Bits of `name.flags`.
     enum NameFlag {
         static let isContinuing: Int64 = 1
-        static let isDirectory: Int64 = 2
+        static let hasNoVersions: Int64 = 2
         static let isParted: Int64 = 4
         /// Three bits for what the place has; 0 for a file, and for a directory of a row without a detail. A row of a
-        /// symlink or a special file has `isDirectory`, too: to the rules it is one, because it has no versions.
+        /// symlink or a special file has `hasNoVersions`, too: to the rules it is as a directory.
         static let typeShift: Int64 = 3
         static let types: Int64 = 7 << typeShift
         /// More facts of its transaction follow.
@@ -94,7 +94,7 @@ enum FactTables {
         var flags = telling.flags(
             row.number.number, isFollowed: NameFlag.isFollowed, isLate: NameFlag.isLate)
         if row.isContinuing { flags |= NameFlag.isContinuing }
-        if row.isDirectory { flags |= NameFlag.isDirectory }
+        if row.hasNoVersions { flags |= NameFlag.hasNoVersions }
         if row.isParted { flags |= NameFlag.isParted }
         if let detail {
             flags |= Int64(detail.type.code) << NameFlag.typeShift

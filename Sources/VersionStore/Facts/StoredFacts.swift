@@ -103,8 +103,8 @@ public final class StoredFacts: FactLog {
                 WHERE name.file IS NOT NULL AND name.seq > stop.number)
             """
         let condition = """
-            seq IN (SELECT number FROM stop) AND flags & \(FactTables.NameFlag.isDirectory) = 0 AND \(FactTables.isLast)
-            ORDER BY seq
+            seq IN (SELECT number FROM stop) AND flags & \(FactTables.NameFlag.hasNoVersions) = 0
+                AND \(FactTables.isLast) ORDER BY seq
             """
         return read([]) { try FactTables.names($0, condition, .number(file.number), common: common) }
     }

@@ -88,7 +88,7 @@ extension FormerFacts {
         var row = NameRow(
             number: RowNumber(number), time: time, place: stay.place, file: stay.file, how: how, actor: actor)
         row.from = from
-        row.isDirectory = stay.type == .directory
+        row.hasNoVersions = stay.type == .directory
         var detail = NameDetail(type: stay.type)
         guard case .document(let document) = stay.subject else { return try put(row, detail, to: &sink) }
         let isFirst = firstRows[Int(document)] == 0

@@ -101,7 +101,7 @@ struct UpgradeCheck {
                 database,
                 """
                 SELECT count(*) FROM name
-                WHERE file NOT NULL AND flags & \(FactTables.NameFlag.isDirectory) = 0 AND \(FactTables.isLast)
+                WHERE file NOT NULL AND flags & \(FactTables.NameFlag.hasNoVersions) = 0 AND \(FactTables.isLast)
                 """
             ).first { $0.number(0) }
         }
@@ -210,7 +210,7 @@ struct UpgradeCheck {
             if deletion.type != .file, files.entry(deletion.path)?.file == deletion.file { continue }
             guard let entry = try reader.deletedEntry(number), entry.kind != .replaced, entry.place == deletion.place,
                 entry.departure.time == deletion.deleted,
-                entry.occupant.isDirectory == (deletion.type == .directory)
+                entry.occupant.hasNoVersions == (deletion.type == .directory)
             else { throw differs("an entry of the deleted list", deletion.id.hex) }
         }
     }

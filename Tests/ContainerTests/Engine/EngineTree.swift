@@ -185,7 +185,7 @@ extension EngineTree {
         try store.deletedArea.forEach { left.insert($0) }
         let entries = try facts.lists.deleted(limit: 10_000).elements
         let groups = try facts.lists.groups(of: entries)
-        for entry in entries where entry.occupant.isDirectory {
+        for entry in entries where entry.occupant.hasNoVersions {
             let name = Self.text(entry.place.name)
             let id = try #require(try facts.lists.id(ofDeletion: entry.number))
             guard left.remove(id) != nil, let label = try? store.deletedArea.label(of: id) else {

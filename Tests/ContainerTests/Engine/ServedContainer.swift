@@ -214,7 +214,7 @@ final class ServedContainer {
     /// What is left of documents that were removed, the contents of each, newest first.
     func deleted() throws -> [[String?]] {
         let facts = try told()
-        return try facts.deleted().filter { !$0.occupant.isDirectory }
+        return try facts.deleted().filter { !$0.occupant.hasNoVersions }
             .map { try facts.history(of: $0.occupant.document).map { try text(of: $0, facts) } }
     }
 

@@ -59,7 +59,7 @@ struct UpgradeTests {
             var (names, directories): ([String: VersionRow], Set<String>) = ([:], [""])
             for entry in entries {
                 let path = entry.names.map(\.description).joined(separator: "/")
-                if entry.name.row.isDirectory { directories.insert(path) } else { names[path] = entry.name.version }
+                if entry.name.row.hasNoVersions { directories.insert(path) } else { names[path] = entry.name.version }
             }
             #expect(directories == moment.directories, "\(comment) at \(moment.time.nanoseconds)")
             for (path, version) in moment.names {

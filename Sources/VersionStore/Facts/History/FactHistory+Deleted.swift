@@ -63,7 +63,7 @@ extension FactHistory {
         return Deletion(
             id: id, place: entry.place, path: (directory.path ?? .root).appending(entry.place.name),
             type: entry.kind == .name ? .link : entry.detail.type, file: entry.occupant.file ?? FileID(0),
-            item: entry.occupant.isDirectory ? nil : try lists.id(of: entry.occupant.document),
+            item: entry.occupant.hasNoVersions ? nil : try lists.id(of: entry.occupant.document),
             size: entry.version?.fingerprint.size ?? label?.size ?? 0, deleted: departure.time,
             author: author ?? users.owner(attributes.owner), group: group,
             parentAccessed: times?.accessed ?? label?.parentAccessed ?? departure.time,

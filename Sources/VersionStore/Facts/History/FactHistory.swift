@@ -40,7 +40,7 @@ public struct FactHistory: Sendable {
 
     /// The document that has a name, if it has a version.
     public func item(at place: Place) throws(StoreError) -> Item? {
-        guard let name = try lists.name(at: place), !name.row.isDirectory else { return nil }
+        guard let name = try lists.name(at: place), !name.row.hasNoVersions else { return nil }
         return try item(of: name.row.document)
     }
 
@@ -67,7 +67,7 @@ public struct FactHistory: Sendable {
             try lists.names(in: directory, after: name, limit: limit)
         }
         var items: [Item] = []
-        for name in names where !name.row.isDirectory {
+        for name in names where !name.row.hasNoVersions {
             guard try hasOtherVersions(name.row.document), let item = try item(of: name.row.document) else { continue }
             items.append(item)
         }
@@ -144,11 +144,11 @@ public struct FactHistory: Sendable {
 
     /// The documents that have a name, or had it when they were deleted.
     private func documents(at place: Place) throws(StoreError) -> [DocumentNumber] {
-        let live = try lists.name(at: place).flatMap { $0.row.isDirectory ? nil : $0.row.document }
+        let live = try lists.name(at: place).flatMap { $0.row.hasNoVersions ? nil : $0.row.document }
         let deleted = try all { before, limit throws(StoreError) in
             try lists.deleted(at: place, before: before, limit: limit)
         }
-        return (live.map { [$0] } ?? []) + deleted.filter { !$0.occupant.isDirectory }.map(\.occupant.document)
+        return (live.map { [$0] } ?? []) + deleted.filter { !$0.occupant.hasNoVersions }.map(\.occupant.document)
     }
 }
 

@@ -162,14 +162,14 @@ extension Look {
         guard departure.file == nil, try mayBeEntry(departure) else { return nil }
         guard let (kind, found) = judged(departure), let place = try place(departure.place) else { return nil }
         var detail = try FactTables.detail(of: departure.number, database) ?? NameDetail()
-        if found.occupant.isDirectory {
+        if found.occupant.hasNoVersions {
             if Self.leavesNothing(detail) { return nil }
             if detail.type == .file { detail.type = try type(of: found.occupant) }
         }
         let until = kind == .name ? departure.number.number : .max
         return DeletedFact(
             kind: kind, departure: departure, occupant: found.occupant, place: place,
-            version: found.occupant.isDirectory ? nil : version(of: found.occupant.document, until: until),
+            version: found.occupant.hasNoVersions ? nil : version(of: found.occupant.document, until: until),
             detail: detail)
     }
 

@@ -79,7 +79,7 @@ extension Look {
         if let version = stored.version(VersionNumber(number)) {
             return version.isForgotten ? nil : .version(version.number)
         }
-        guard let row = stored.row(RowNumber(number)), !row.isDirectory else { return nil }
+        guard let row = stored.row(RowNumber(number)), !row.hasNoVersions else { return nil }
         if row.file == nil { return try entry(of: row) == nil ? nil : .deletion(row.number) }
         return row.document.number == number && !facts.isGone(row.document) ? .document(row.document) : nil
     }

@@ -95,7 +95,7 @@ extension Look {
             guard row.file != nil else { return nil }
             return NameThen(
                 place: place, placeNumber: spot.number, row: row, type: try type(of: row),
-                version: row.isDirectory ? nil : version(of: row.document, until: last), isFoundLater: false)
+                version: row.hasNoVersions ? nil : version(of: row.document, until: last), isFoundLater: false)
         }
         guard let row = stored.firstRow(at: spot.number, after: RowNumber(0)), row.how == .found else { return nil }
         if let departure = facts.departure(of: row), try isUnheard(row, until: departure) { return nil }
@@ -107,7 +107,7 @@ extension Look {
     }
 
     func listed(_ name: NameThen) throws -> FactReader.ListedName? {
-        guard !name.row.isDirectory else { return nil }
+        guard !name.row.hasNoVersions else { return nil }
         let document = name.row.document
         return FactReader.ListedName(
             name: name, versions: try countOfVersions(of: document), conflicts: facts.conflicts(of: document))
@@ -115,13 +115,13 @@ extension Look {
 
     /// What a row gives its place.
     func type(of row: NameRow) throws -> EntryType {
-        guard row.isDirectory else { return .file }
+        guard row.hasNoVersions else { return .file }
         return try FactTables.detail(of: row.number, database)?.type ?? .directory
     }
 
     /// Whether something without versions was found under a name that its program had made up and has removed.
     func isUnheard(_ row: NameRow, until departure: NameRow) throws -> Bool {
-        guard row.isDirectory, row.how == .found, departure.how == .removed,
+        guard row.hasNoVersions, row.how == .found, departure.how == .removed,
             let detail = try FactTables.detail(of: departure.number, database)
         else { return false }
         return Self.leavesNothing(detail)

@@ -178,7 +178,7 @@ private struct Teller {
         var change = ToldChange(
             event: event, place: place, path: try path(of: place, at: last), time: row.time, actor: row.actor)
         let shown = occupant ?? row
-        change.document = shown.isDirectory ? nil : shown.document
+        change.document = shown.hasNoVersions ? nil : shown.document
         if let from, from != place {
             (change.from, change.fromPath) = (from, try path(of: from, at: (number ?? row.number).number &- 1))
         }
@@ -235,6 +235,6 @@ private struct Teller {
         told.append(
             ToldChange(
                 event: event, place: place, path: try path(of: place, at: last),
-                document: name.isDirectory ? nil : name.document, version: version, time: time, actor: actor))
+                document: name.hasNoVersions ? nil : name.document, version: version, time: time, actor: actor))
     }
 }

@@ -64,7 +64,7 @@ extension Look {
     /// Whether listeners never hear of a name: its program has made it up, and has linked the file to the name that
     /// counts.
     func isUntold(_ row: NameRow) throws -> Bool {
-        guard row.file != nil, !row.isDirectory, let place = try place(row.place),
+        guard row.file != nil, !row.hasNoVersions, let place = try place(row.place),
             TemporaryNames.mayBeEphemeral(place.name), try isLate(row),
             let link = stored.successors(of: row.number).first(where: { $0.how == .linked })
         else { return false }
