@@ -83,6 +83,19 @@ struct RuleEdgesTests {
         #expect(plan(.undelete(actor, RowNumber(3), PlaceNumber(5), FileID(9)), in: scene).isEmpty)
     }
 
+    @Test("the removal of a name without versions is no entry if it is hidden", arguments: [How.removed, .hidden])
+    func hidden(_ how: How) {
+        var facts = scene().facts
+        var made = NameRow(
+            number: RowNumber(3), time: Timestamp(nanoseconds: 0), place: PlaceNumber(3), file: FileID(4),
+            how: .created, actor: actor)
+        made.hasNoVersions = true
+        let gone = NameRow(
+            number: RowNumber(4), time: made.time, place: made.place, file: nil, how: how, actor: actor)
+        for row in [made, gone] { facts.apply(.row(row)) }
+        #expect((facts.deletion(by: gone) != nil) == (how == .removed))
+    }
+
     @Test("a name waits for less than 15 s")
     func waits() {
         var scene = scene()

@@ -30,6 +30,7 @@ import VersionModel
 /// | `resolve f`, `resolve f first` | its conflicts are none any more; the oldest is none |
 /// | `choose f`, `choose f all` | its oldest conflict, in a new file; with that all conflicts are settled |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
+/// | `turn f` | a kill, when a directory had taken the place of the file, or a file that of the directory |
 /// | `refuse mv f g` | the same, and so of others, but the file system below refuses it |
 /// | `age`, `hour` | more time goes by than names are waited for; more than an hour |
 /// | `lose 2` | the power goes, and the facts of the last two calls are lost |
@@ -119,7 +120,10 @@ public struct Play: Sendable {
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
         case "purge": return entry(at: place).map { perform(.purge($0.departure.number)) } ?? false
-        case "put": return put(place, of: words.count > 2 ? self.place(words[2]) : nil)
+        case "put":
+            let other = words.count > 2 ? self.place(words[2]) : nil
+            return settle { $0.put(place, of: other) }
+        case "turn": return settle { $0.turn(place) }
         default: break
         }
         guard words.count > 2, let other = self.place(words[2]) else { return false }
@@ -185,9 +189,10 @@ public struct Play: Sendable {
         return true
     }
 
-    private mutating func put(_ place: PlaceNumber, of other: PlaceNumber?) -> Bool {
+    /// Something happens while the container is not mounted. It is mounted then.
+    private mutating func settle(_ change: (inout World) -> Void) -> Bool {
         guard problems.isEmpty else { return true }
-        world.put(place, of: other)
+        change(&world)
         do throws(Violation) { world = try world.checkingSettled(afterPowerCut: false) } catch {
             problems.append("\(error)")
         }

@@ -1,7 +1,25 @@
 // What users ask of versions: conflicts that they settle, and versions that they choose.
 
 extension Story {
-    static let operations: [Story] = resolving
+    static let operations: [Story] = resolving + types
+
+    /// Names that get something of another type (facts.md 6).
+    private static let types: [Story] = [
+        Story(
+            "a document gives way to something without versions, and a kill comes: it is deleted",
+            "turn f",
+            "deleted: f a", "f: "),
+        Story(
+            "a document has what gave way to it in the deleted list after a kill",
+            setup: "mkdir d",
+            "turn d",
+            "deleted: d ", "d: b"),
+        Story(
+            "a kill behind the exchange of a directory and a document deletes neither",
+            setup: "mkdir d",
+            "swap d f",
+            "deleted: ", "d: a"),
+    ]
 
     /// facts.md 1, `settled`.
     private static let resolving: [Story] = [

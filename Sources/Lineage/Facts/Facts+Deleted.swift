@@ -13,13 +13,15 @@ extension Facts {
     /// removed, and not only because its maker wanted it no more. Oldest first.
     public func deleted() -> [Deleted] { rows.compactMap(deletion) }
 
-    /// The entry of a removal; nil if it has none.
+    /// The entry of a removal; nil if it has none. A name without versions leaves none where its removal is hidden.
     public func deletion(by departure: NameRow) -> Deleted? {
         guard departure.how.isRemoval, let occupant = lastOccupant(of: departure.place, before: departure.number),
             !isPurged(departure, of: occupant.document)
         else { return nil }
         let isDeleted =
-            occupant.hasNoVersions ? isGone(directory: occupant) : isLastDeparture(departure, of: occupant.document)
+            occupant.hasNoVersions
+            ? departure.how == .removed && isGone(directory: occupant)
+            : isLastDeparture(departure, of: occupant.document)
         return isDeleted ? Deleted(departure: departure, occupant: occupant) : nil
     }
 

@@ -222,9 +222,7 @@ extension Planning {
             number: VersionNumber(takeNumber()), time: now, row: row.number, content: file.content,
             fingerprint: file.fingerprint, file: id, modified: file.modified, author: actor)
         version.base = rival
-        // A version of a name that is only in memory is no parent: a crash takes it away.
-        let last = file.holds.flatMap { number in facts[number].flatMap { facts.isTold($0) ? number : nil } }
-        version.parents = Parents(rival ?? former ?? last)
+        version.parents = Parents(rival ?? former ?? file.holds)
         version.beside = rival == nil ? .history : .conflict
         record(.version(version))
         // A program that knows how the document went on does not work from what it leaves beside it.

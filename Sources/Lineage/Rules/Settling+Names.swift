@@ -4,12 +4,13 @@ import VersionModel
 
 extension Settling {
     /// Departures first, then arrivals one by one: to free names, then to names that had another file, at last of files
-    /// that no row knows.
+    /// that no row knows. Where something without versions has taken a name, or has lost it, the former one was removed
+    /// first: neither goes on with the other.
     mutating func settleNames() {
         let recorded = recordedNames()
         let vacated = recorded.filter { found.file(at: $0.place) != $0.file }
         let arrived = found.names.filter { name in recorded.first { $0.place == name.place }?.file != name.file }
-        for name in vacated where found.file(at: name.place) == nil {
+        for name in vacated where isLeft(name.place) {
             let isMoved = arrived.contains { $0.file == name.file }
             planning.record(.row(planning.row(name.place, nil, isMoved ? .movedAway(to: nil) : .removed, by: nil)))
         }
@@ -22,6 +23,12 @@ extension Settling {
                 settleArrival(of: name, vacated: vacated, wasTaken: recorded.contains { $0.place == name.place })
             }
         }
+    }
+
+    /// Whether a place that had a file is free, or has something of another type.
+    private func isLeft(_ place: PlaceNumber) -> Bool {
+        guard let taker = found.file(at: place) else { return true }
+        return found.directories.contains(taker) || planning.facts.occupant(of: place)?.hasNoVersions ?? false
     }
 
     /// One file at a place where the rows have none, or another.
