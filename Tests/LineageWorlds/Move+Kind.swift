@@ -2,7 +2,7 @@ import Lineage
 
 extension Move {
     /// How many kinds of moves a round may leave out.
-    static let countOfKinds = 16
+    static let countOfKinds = 17
 
     /// What a move is, by number; writing comes last.
     var kind: Int {
@@ -24,13 +24,14 @@ extension Move {
         case .age: 13
         case .purge: 14
         case .resolve: 15
-        case .write: 16
-        case .close: 17
-        case .release: 18
-        case .empty: 19
-        case .synchronize: 20
-        case .cut: 21
-        case .readForBackup: 22
+        case .drop: 16
+        case .write: 17
+        case .close: 18
+        case .release: 19
+        case .empty: 20
+        case .synchronize: 21
+        case .cut: 22
+        case .readForBackup: 23
         }
     }
 

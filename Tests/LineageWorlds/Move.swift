@@ -28,6 +28,7 @@ public indirect enum Move: Hashable, Sendable {
     case restore(ActorNumber, PlaceNumber, VersionNumber, settling: [VersionNumber] = [])
     /// Of the document at that place.
     case resolve(PlaceNumber, [VersionNumber])
+    case drop(PlaceNumber, [VersionNumber], sparesBases: Bool)
     /// Of the deleted list, for good: the entry of that removal.
     case purge(RowNumber)
     /// All that was done is durable from now on.

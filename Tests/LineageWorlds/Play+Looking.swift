@@ -40,7 +40,7 @@ extension Play {
     /// The contents of what a name's current version goes back to.
     public func parents(_ name: Substring) -> String {
         let current = document(name).flatMap { world.facts.current(of: $0) }.flatMap { world.facts[$0] }
-        return contents([current?.parents.first, current?.parents.second].compactMap(\.self))
+        return contents(current.map(world.facts.ancestors) ?? [])
     }
 
     /// The deleted list, oldest first: each name with its versions.

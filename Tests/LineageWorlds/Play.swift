@@ -28,6 +28,8 @@ import VersionModel
 /// | `restore f` | the oldest content of its history, in a new file |
 /// | `restore f g` | what `g` was saved with last, in a new file |
 /// | `resolve f`, `resolve f first` | its conflicts are none any more; the oldest is none |
+/// | `drop f`, `drop f b` | all versions go that may; that with these letters |
+/// | `thin f` | all go that may, and that no program works from |
 /// | `choose f`, `choose f all` | its oldest conflict, in a new file; with that all conflicts are settled |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
 /// | `turn f` | a kill, when a directory had taken the place of the file, or a file that of the directory |
@@ -116,6 +118,7 @@ public struct Play: Sendable {
         case "rm": return perform(.unlink(actor, place))
         case "restore": return restore(place, of: words.count > 2 ? self.place(words[2]) : nil, by: actor)
         case "resolve", "choose": return settle(place, verb, words.last, by: actor)
+        case "drop", "thin": return drop(place, words.count > 2 ? words[2] : nil, sparesBases: verb == "thin")
         case "mkdir": return perform(.makeDirectory(actor, place))
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
@@ -172,6 +175,12 @@ public struct Play: Sendable {
         return verb == "resolve"
             ? perform(.resolve(place, which == "first" ? [oldest] : conflicts))
             : perform(.restore(actor, place, oldest, settling: which == "all" ? conflicts : []))
+    }
+
+    private mutating func drop(_ place: PlaceNumber, _ letters: Substring?, sparesBases: Bool) -> Bool {
+        let versions = world.facts.occupant(of: place).map { world.facts.versions(of: $0.document) } ?? []
+        let chosen = versions.filter { letters == nil || $0.fingerprint.letters == letters ?? "" }
+        return perform(.drop(place, chosen.map(\.number), sparesBases: sparesBases))
     }
 
     private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {

@@ -1,7 +1,67 @@
 // What users ask of versions: conflicts that they settle, and versions that they choose.
 
 extension Story {
-    static let operations: [Story] = resolving + types
+    static let operations: [Story] = resolving + types + dropping
+
+    /// Single versions that go for good.
+    private static let dropping: [Story] = [
+        Story(
+            "what followed a version that is gone goes back to what was before it",
+            "save f; save f; drop f b",
+            "f: c a", "history f: c a", "parents f: a"),
+        Story(
+            "the same over several, and where all before it are gone",
+            "save f; save f; save f; drop f c; drop f b",
+            "f: d a", "parents f: a"),
+        Story(
+            "where all before it are gone, it goes back to none",
+            "save f; save f; drop f",
+            "f: c", "parents f: "),
+        Story(
+            "the current version stays",
+            "save f; drop f b",
+            "f: b a"),
+        Story(
+            "conflicts and their bases stay",
+            setup: "save f",
+            "1: read f; 2: save f; 1: save f; drop f",
+            "f: d c b", "conflicts f: c", "parents f: b"),
+        Story(
+            "they go once all is settled",
+            setup: "save f",
+            "1: read f; 2: save f; 1: save f; resolve f; drop f",
+            "f: d", "conflicts f: ", "parents f: "),
+        Story(
+            "a version that another document began with stays until that goes",
+            setup: "ln f g; age; save t; mv t f; age",
+            "drop f; save g; drop f",
+            "f: b a", "g: c a"),
+        Story(
+            "and goes then",
+            setup: "ln f g; age; save t; mv t f; save g; age",
+            "rm g; purge g; drop f",
+            "f: b"),
+        Story(
+            "a program that has seen a version which is gone works from what was before it",
+            "save f; 3: read f; 2: save f; drop f b; 3: save f",
+            "f: d c a", "conflicts f: c"),
+        Story(
+            "where nothing was before it, it knows of no version",
+            "3: read f; 2: save f; drop f a; 3: save f",
+            "f: c b", "conflicts f: "),
+        Story(
+            "a version that a program works from is not thinned",
+            "3: read f; 2: save f; save f; thin f; 3: save f",
+            "f: d c a", "conflicts f: c"),
+        Story(
+            "a file without a name holds a version that is gone",
+            "h=write f; save n; mv n f; drop f a; write h start; close h",
+            "content f: b", "f: c b"),
+        Story(
+            "what is restored goes back to what was current, and what is gone is not chosen",
+            "save f; save f; restore f; drop f c",
+            "f: a b a", "parents f: b a"),
+    ]
 
     /// Names that get something of another type (facts.md 6).
     private static let types: [Story] = [

@@ -93,6 +93,10 @@ extension World {
         if set == .all, let row = facts.occupant(of: place), let oldest = facts.history(of: row.document).last {
             moves.append(.restore(actor, place, oldest))
             addResolutions(&moves, actor, place, facts.conflicts(of: row.document))
+            let versions = facts.versions(of: row.document).map(\.number)
+            if versions.count > 1, actor.number == 0 {
+                moves += [.drop(place, versions, sparesBases: true), .drop(place, [versions[0]], sparesBases: false)]
+            }
         }
     }
 

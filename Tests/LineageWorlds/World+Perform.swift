@@ -64,6 +64,9 @@ extension World {
         case .resolve(let place, let losers):
             guard let document = facts.occupant(of: place)?.document else { return }
             try perform(.resolve(document, losers), rules, move)
+        case .drop(let place, let versions, let sparesBases):
+            guard let document = facts.occupant(of: place)?.document else { return }
+            try perform(.drop(document, versions, sparesBases: sparesBases), rules, move)
         }
     }
 
@@ -217,9 +220,9 @@ extension World {
 
     private mutating func noteHistory(_ rules: Rules, _ move: Move) {
         guard rules.powerCuts else { return }
-        // A purge is durable before any bytes go.
+        // What goes for good does so durably, before any bytes go.
         switch move {
-        case .purge, .refused(.purge): past = []
+        case .purge, .refused(.purge), .drop, .refused(.drop): past = []
         default: break
         }
         past.append(facts)

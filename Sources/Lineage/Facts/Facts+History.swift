@@ -98,9 +98,7 @@ extension Facts {
     /// The versions of a document that lost against another and are not settled, oldest first.
     public func conflicts(of document: DocumentNumber) -> [VersionNumber] {
         var conflicts: [VersionNumber] = []
-        let recorded = log.map { $0.log.rivals(of: document).map(now).filter { !$0.isForgotten } } ?? []
-        for version in recorded { add(rivalsOf: version, to: &conflicts) }
-        for version in versions where belongs(version, to: document) { add(rivalsOf: version, to: &conflicts) }
+        for version in rivals(of: document) { add(rivalsOf: version, to: &conflicts) }
         guard !conflicts.isEmpty else { return [] }
         let current = current(of: document)
         var found: [VersionNumber] = []
@@ -108,6 +106,13 @@ extension Facts {
             found.append(version)
         }
         return found
+    }
+
+    /// The versions of a document that have a loser, or lie beside it as a conflict, oldest first.
+    func rivals(of document: DocumentNumber) -> [VersionRow] {
+        let recorded = log.map { $0.log.rivals(of: document).map(now).filter { !$0.isForgotten } } ?? []
+        return recorded
+            + versions.filter { ($0.loser != nil || $0.beside == .conflict) && belongs($0, to: document) }
     }
 
     private func add(rivalsOf version: VersionRow, to conflicts: inout [VersionNumber]) {

@@ -44,6 +44,9 @@ public enum Event: Hashable, Sendable {
     case restore(ActorNumber, PlaceNumber, VersionNumber, FileID, settling: [VersionNumber] = [])
     /// Conflicts of a document that its user has looked at are none any more. Others stay.
     case resolve(DocumentNumber, [VersionNumber])
+    /// Versions of a document go for good, as far as nothing keeps them. `sparesBases` leaves those that programs work
+    /// from.
+    case drop(DocumentNumber, [VersionNumber], sparesBases: Bool = false)
 }
 
 extension Event {

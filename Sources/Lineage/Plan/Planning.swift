@@ -101,6 +101,8 @@ public struct Planning: Sendable {
         case .restore(let actor, let place, let version, let file, let losers):
             restore(actor, place, version, file, settling: losers)
         case .resolve(let document, let losers): resolve(document, losers)
+        case .drop(let document, let versions, let sparesBases):
+            drop(versions, of: document, sparesBases: sparesBases)
         }
     }
 

@@ -130,7 +130,7 @@ extension Planning {
     }
 
     /// No file holds a version that is gone: a later write to the file is a save, also of the same content.
-    private mutating func drop(_ forgotten: [VersionNumber]) {
+    mutating func drop(_ forgotten: [VersionNumber]) {
         for index in memory.files.indices {
             if let held = memory.files[index].holds, forgotten.contains(held) { memory.files[index].holds = nil }
         }

@@ -110,6 +110,8 @@ public struct Remembered: Sendable {
         /// Documents of which files with handles have names from now on.
         fileprivate var bound: [(file: FileID, document: DocumentNumber)] = []
         fileprivate var unseen: [Seen] = []
+        /// What was seen of versions that are gone is of others now.
+        fileprivate var moved: [(former: Seen, home: DocumentNumber, observation: Observation)] = []
         fileprivate var seen: [(home: DocumentNumber, observation: Observation)] = []
     }
 
@@ -145,6 +147,10 @@ public struct Remembered: Sendable {
         for handle in change.handles { setHandle(handle.number, handle) }
         for (file, document) in change.bound where handlesOf[file] != nil { bind(file, to: document) }
         for seen in change.unseen { observations.remove(seen, of: seen.home) }
+        for (former, home, observation) in change.moved {
+            observations.remove(former, of: former.home)
+            observations[home, default: []].append(Seen(order: former.order, home: home, observation: observation))
+        }
         for (home, observation) in change.seen {
             lastOrder += 1
             observations[home, default: []].append(Seen(order: lastOrder, home: home, observation: observation))
@@ -188,19 +194,34 @@ public struct Remembered: Sendable {
 }
 
 extension Remembered.Change {
-    /// A plan takes observations away, and puts new ones behind the others.
+    /// A plan takes observations away, and puts new ones behind the others; or it gives some of them other versions.
     fileprivate mutating func note(_ former: [Remembered.Seen], _ present: [Observation], _ facts: Facts) {
+        func home(_ observation: Observation) -> DocumentNumber {
+            observation.version.flatMap { facts.document(of: $0) } ?? observation.document
+        }
+        if former.count == present.count, zip(former, present).allSatisfy({ $0.observation.isSameLook(as: $1) }) {
+            for (former, now) in zip(former, present) where former.observation != now {
+                moved.append((former, home(now), now))
+            }
+            return
+        }
         var rest = former[...]
         for observation in present {
             if seen.isEmpty, let index = rest.firstIndex(where: { $0.observation == observation }) {
                 unseen += rest[..<index]
                 rest = rest[(index + 1)...]
             } else {
-                let home = observation.version.flatMap { facts.document(of: $0) } ?? observation.document
-                seen.append((home, observation))
+                seen.append((home(observation), observation))
             }
         }
         unseen += rest
+    }
+}
+
+extension Observation {
+    /// Whether a program has looked at one document once, whatever it has seen.
+    fileprivate func isSameLook(as other: Observation) -> Bool {
+        actor == other.actor && document == other.document && time == other.time
     }
 }
 

@@ -123,6 +123,9 @@ final class RealWorld: Sendable {
             .restore(actor, place, renumbered(version), file, settling: losers.map(renumbered))
         case .resolve(let document, let losers):
             .resolve(DocumentNumber(renumbered(document.number)), losers.map(renumbered))
+        case .drop(let document, let versions, let sparesBases):
+            .drop(
+                DocumentNumber(renumbered(document.number)), versions.map(renumbered), sparesBases: sparesBases)
         default: event
         }
     }

@@ -172,10 +172,7 @@ extension FactHistory {
         let author = try author(row.author)
         let base = try row.base.flatMap { base throws(StoreError) in try lists.id(of: base) }
         let attributes = detail.attributes ?? Attributes(mode: 0o600, owner: 0, group: 0)
-        var parents: [VersionID] = []
-        for parent in [row.parents.first, row.parents.second] {
-            if let parent, let id = try lists.id(of: parent) { parents.append(id) }
-        }
+        let parents = try lists.parents(of: row)
         var flags: Version.Flags = listed.kind == .current ? [] : .sealed
         if detail.marks.contains(.pinned) { flags.insert(.pinned) }
         if detail.marks.contains(.lost) { flags.insert(.contentLost) }

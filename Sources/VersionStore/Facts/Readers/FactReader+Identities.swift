@@ -48,6 +48,15 @@ extension FactReader {
         try look { try $0.alias("version", version.number).flatMap { VersionID(bytes: $0) } ?? ids.id(version.number) }
     }
 
+    /// The identities of what a version goes back to for its users.
+    func parents(of version: VersionRow) throws(StoreError) -> [VersionID] {
+        try look { look in
+            try look.facts.ancestors(of: version).compactMap { parent in
+                try look.alias("version", parent.number).flatMap { VersionID(bytes: $0) } ?? ids.id(parent.number)
+            }
+        }
+    }
+
     /// The identity of an entry of the deleted list.
     public func id(ofDeletion removal: RowNumber) throws(StoreError) -> DeletionID? {
         try look { try $0.alias("name", removal.number).flatMap { DeletionID(bytes: $0) } ?? ids.id(removal.number) }
