@@ -32,6 +32,8 @@ extension Move {
         case .synchronize: 21
         case .cut: 22
         case .readForBackup: 23
+        case .seal: 24
+        case .reopen: 25
         }
     }
 

@@ -7,13 +7,18 @@ public indirect enum Move: Hashable, Sendable {
     case refused(Move)
     /// It makes the file if the place is free and the mode is `replace`. Without a handle for `read`.
     case open(ActorNumber, PlaceNumber, AccessMode, isUnseen: Bool)
-    /// By the handle at this index. `isRepeating` writes the same letter as always.
+    /// By the handle at this index. `isRepeating` writes the same letter as always; at the start, a handle that was
+    /// opened to append writes inside the file from now on.
     case write(Int, atStart: Bool, isRepeating: Bool)
     /// ftruncate(2) to nothing.
     case empty(Int)
     /// ftruncate(2) to half its length.
     case cut(Int)
     case close(Int)
+    /// What it has written is a version now, and it stays open.
+    case seal(Int, goesOn: Bool)
+    /// A writer of the file that the handle has, and that has no name any more.
+    case reopen(ActorNumber, Int, AccessMode, isUnseen: Bool)
     case release(Int)
     case rename(ActorNumber, PlaceNumber, PlaceNumber)
     case exchange(ActorNumber, PlaceNumber, PlaceNumber)

@@ -17,8 +17,10 @@ import VersionModel
 /// | `h=REPLACE f`, `h=WRITE f`, `h=APPEND f` | the same for one whose writes come unseen |
 /// | `flush h`, `release h` | the close(2) of a duplicate of it; its release alone |
 /// | `write h`, `repeat h`, `close h` | one letter; always the same one; close(2) and its release |
-/// | `write h start` | the same at the beginning of the file |
+/// | `write h start` | the same at the beginning of the file, also where it was opened to append |
 /// | `empty h`, `cut h` | ftruncate(2) to nothing; to half its length |
+/// | `seal h`, `sync h` | what it has written is a version; by fsync(2), which its later writes amend |
+/// | `i=again h`, `i=AGAIN h` | one more writer of the file, which has no name |
 /// | `backup f` | what it has read there last was to copy it before a save |
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it, and `d/t` is made up |
@@ -100,6 +102,9 @@ public struct Play: Sendable {
         if Self.uses.contains(verb), let handle = handles[words[1]] {
             return use(handle, verb, atStart: words.last == "start")
         }
+        if let handle = handles[words[1]], ["again", "AGAIN"].contains(verb.dropFirst(2)) {
+            return reopen(handle, verb, by: actor)
+        }
         guard let place = place(words[1]) else { return false }
         if verb.dropFirst().first == "=" {
             guard let mode = Self.modes[verb.dropFirst(2)] else { return false }
@@ -138,7 +143,7 @@ public struct Play: Sendable {
         }
     }
 
-    private static let uses: [Substring] = ["write", "repeat", "empty", "cut", "flush", "close", "release"]
+    private static let uses: [Substring] = ["write", "repeat", "empty", "cut", "seal", "sync", "flush", "close", "release"]
     private static let modes: [Substring: AccessMode] = [
         "replace": .replace, "append": .append, "write": .write,
         "REPLACE": .replace, "APPEND": .append, "WRITE": .write,
@@ -234,12 +239,22 @@ public struct Play: Sendable {
         return world.memory.handles.last?.number
     }
 
+    private mutating func reopen(_ handle: HandleNumber, _ verb: Substring, by actor: ActorNumber) -> Bool {
+        guard let index = world.memory.handles.firstIndex(where: { $0.number == handle }) else {
+            return !problems.isEmpty
+        }
+        perform(.reopen(actor, index, .write, isUnseen: verb.hasSuffix("N")))
+        handles[verb.prefix(1)] = world.memory.handles.last?.number
+        return true
+    }
+
     private mutating func use(_ handle: HandleNumber, _ verb: Substring, atStart: Bool = false) -> Bool {
         guard let index = world.memory.handles.firstIndex(where: { $0.number == handle }) else {
             return !problems.isEmpty
         }
         if verb == "empty" { return perform(.empty(index)) }
         if verb == "cut" { return perform(.cut(index)) }
+        if verb == "seal" || verb == "sync" { return perform(.seal(index, goesOn: verb == "sync")) }
         if verb == "flush" { return perform(.close(index)) }
         if verb == "release" { return perform(.release(index)) }
         if verb != "close" { return perform(.write(index, atStart: atStart, isRepeating: verb == "repeat")) }

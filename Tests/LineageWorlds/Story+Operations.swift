@@ -1,7 +1,79 @@
 // What users ask of versions: conflicts that they settle, and versions that they choose.
 
 extension Story {
-    static let operations: [Story] = resolving + types + dropping
+    static let operations: [Story] = resolving + types + dropping + sealing + again
+
+    /// Versions that are made while their writer stays open.
+    private static let sealing: [Story] = [
+        Story(
+            "what is written behind a look is another version",
+            "h=replace f; write h; seal h; write h; close h",
+            "f: bc b a"),
+        Story(
+            "a program that synchronizes what it has written goes on with its version",
+            "h=replace f; write h; sync h; write h; close h",
+            "f: bc a"),
+        Story(
+            "a look at a file that is written unseen",
+            "h=WRITE f; write h start; seal h; write h start; close h",
+            "f: c b a"),
+        Story(
+            "a look at what has not changed ends the version",
+            "h=replace f; write h; flush h; seal h; write h start; close h",
+            "f: c b a"),
+        Story(
+            "a log goes on behind a look",
+            "h=append f; write h; seal h; write h; close h",
+            "f: abc a"),
+        Story(
+            "a rival is one at a look, and once",
+            "1: read f; 2: save f; 1: h=replace f; write h; seal h; write h; close h",
+            "f: cd c b a", "conflicts f: b"),
+        Story(
+            "it is one again if another has saved behind the look",
+            "1: h=replace f; write h; seal h; 2: append f; 3: save n; mv n f; 1: write h; close h",
+            "f: b? d bc b a", "conflicts f: "),
+        Story(
+            "an emptied file is no version at a look",
+            "h=replace f; seal h; write h; close h",
+            "f: b a"),
+        Story(
+            "it is one at its release",
+            "h=replace f; seal h; close h",
+            "f: . a"),
+        Story(
+            "a look at a file without a name",
+            "h=replace f; write h; rm f; seal h; write h; close h",
+            "deleted: f bc b a"),
+    ]
+
+    /// Writers that open a file without a name, and handles that append no more.
+    private static let again: [Story] = [
+        Story(
+            "a deleted file is opened again",
+            "h=write f; rm f; i=again h; write i start; close i; close h",
+            "deleted: f b a"),
+        Story(
+            "a file that another one was renamed over is opened again",
+            "1: h=write f; save n; mv n f; 2: i=again h; write i start; close i; 1: close h",
+            "f: c b a", "content f: b", "conflicts f: "),
+        Story(
+            "by a program that has not seen what is there now",
+            "2: read f; 1: h=write f; save n; mv n f; 2: i=AGAIN h; write i start; close i; 1: close h",
+            "f: c b a", "content f: b", "conflicts f: c"),
+        Story(
+            "a deleted file that was opened again has not left its name",
+            "h=write f; rm f; i=again h; write i start; close i; close h; save f",
+            "f is f", "f: c b a"),
+        Story(
+            "a handle that was opened to append writes inside the file",
+            "h=append f; write h start; close h",
+            "f: b a"),
+        Story(
+            "what it has appended before is a version then",
+            "h=append f; write h; flush h; write h start; close h",
+            "f: cb ab a"),
+    ]
 
     /// Single versions that go for good.
     private static let dropping: [Story] = [

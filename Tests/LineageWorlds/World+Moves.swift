@@ -27,6 +27,7 @@ extension World {
         }
         if set == .all { moves += (facts.deleted() + facts.removedNames()).map { .purge($0.departure.number) } }
         for (index, handle) in memory.handles.enumerated() {
+            if set == .all { addReopenings(&moves, index, handle, actors) }
             if handle.isClosed {
                 moves.append(.release(index))
                 // Through a duplicate of what was closed, and its close.
@@ -43,11 +44,22 @@ extension World {
             }
             if set == .all { moves.append(.empty(index)) }
             if set == .all, canCut(index) { moves.append(.cut(index)) }
+            if set == .all { moves += [.seal(index, goesOn: false), .seal(index, goesOn: true)] }
             moves.append(.close(index))
         }
         moves.append(.age)
         if synchronized != nil, set == .all { moves.append(.synchronize) }
         return moves
+    }
+
+    private func addReopenings(_ moves: inout [Move], _ index: Int, _ handle: Handle, _ actors: UInt32) {
+        guard memory.handles.count < Self.mostWriters, !disk.hasName(handle.file) else { return }
+        for actor in [ActorNumber(0), ActorNumber(actors - 1)] {
+            moves += [
+                .reopen(actor, index, .write, isUnseen: true), .reopen(actor, index, .replace, isUnseen: false),
+                .reopen(actor, index, .append, isUnseen: false),
+            ]
+        }
     }
 
     private func canWrite(_ index: Int) -> Bool {

@@ -41,6 +41,15 @@ extension World {
         case .close(let index):
             guard memory.handles.indices.contains(index) else { return }
             try perform(.close(memory.handles[index].number), rules, move)
+        case .seal(let index, let goesOn):
+            guard memory.handles.indices.contains(index) else { return }
+            try perform(.seal(memory.handles[index].number, goesOn: goesOn), rules, move)
+        case .reopen(let actor, let index, let mode, let isUnseen):
+            guard memory.handles.indices.contains(index), !disk.hasName(memory.handles[index].file) else { return }
+            let (file, handle) = (memory.handles[index].file, HandleNumber(nextHandle))
+            nextHandle += 1
+            try perform(.openNameless(actor, file, handle, mode, isUnseen: isUnseen), rules, move)
+            positions.append(0)
         case .release(let index):
             guard memory.handles.indices.contains(index) else { return }
             try perform(.release(memory.handles[index].number), rules, move)
@@ -98,7 +107,8 @@ extension World {
         let handle = memory.handles[index]
         if handle.isClosed { goOn(handle) }
         if !isRepeating { lastLetter += 1 }
-        let position = handle.mode == .append ? nil : atStart ? 0 : positions[index]
+        let isInside = atStart && !handle.isUnseen
+        let position = handle.mode == .append && !isInside ? nil : atStart ? 0 : positions[index]
         let writing = Writing(letter: isRepeating ? 255 : lastLetter, position: position)
         if handle.isUnseen {
             if refusal != .none { return }
@@ -111,7 +121,7 @@ extension World {
             plan.point = .write(handle.file)
             notePerformed(nil, plan)
         } else {
-            try perform(.write(handle.number), writing: writing, rules, move)
+            try perform(.write(handle.number, isInside: isInside), writing: writing, rules, move)
         }
         positions[index] = position.map { $0 + 1 } ?? Int(disk[handle.file]?.content.size ?? 0)
     }

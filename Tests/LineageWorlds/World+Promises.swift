@@ -12,7 +12,8 @@ extension World {
         var promised: [FileID] = []
         let author: ActorNumber
         switch event {
-        case .close(let number):
+        case .seal(_, goesOn: true): return []
+        case .close(let number), .seal(let number, _):
             guard let handle = memory[number], let file = memory[handle.file], file.isChanged, handle.mode != .read,
                 handle.isDirty || handle.isUnseen, !(handle.isReplacing && file.fingerprint.isEmpty),
                 !isScrap(handle.file)

@@ -9,18 +9,24 @@ public enum Event: Hashable, Sendable {
     case create(ActorNumber, PlaceNumber, FileID, HandleNumber, AccessMode, isMadeUp: Bool, isUnseen: Bool)
     /// A file that exists is opened for writing.
     case open(ActorNumber, PlaceNumber, HandleNumber, AccessMode, isUnseen: Bool)
+    /// The same for a file that has no name any more, through another handle of it (/proc/self/fd).
+    case openNameless(ActorNumber, FileID, HandleNumber, AccessMode, isUnseen: Bool)
     /// A file is opened for reading.
     case read(ActorNumber, PlaceNumber)
     /// The program's last read at a place was for a backup: the program does not know the content by that.
     case readForBackup(ActorNumber, PlaceNumber)
-    /// A handle is about to write. For one whose writes come unseen, its first write is its opening.
-    case write(HandleNumber)
+    /// A handle is about to write. For one whose writes come unseen, its first write is its opening. `isInside` says
+    /// that it writes inside the file, though it was opened to append (fcntl(2) takes O_APPEND away).
+    case write(HandleNumber, isInside: Bool = false)
     /// ftruncate(2) to nothing: from now on the handle replaces the file, as one does that was opened with O_TRUNC.
     case empty(HandleNumber)
     /// ftruncate(2) to a shorter length, by a handle of any mode. To a longer one it is a write.
     case shorten(HandleNumber)
     /// close(2), which waits for the save (FLUSH).
     case close(HandleNumber)
+    /// What a handle has written is a version now, while it stays open: after 5 s of quiet, by fsync(2), at a look at
+    /// a mapped file, at the mount's end. With `goesOn` its later writes amend that, else they make another one.
+    case seal(HandleNumber, goesOn: Bool = false)
     /// The handle is gone (RELEASE). `isLater` says that the file follows the minute (``Minute``): a `save` comes when
     /// that is due.
     case release(HandleNumber, isLater: Bool = false)
@@ -53,7 +59,8 @@ extension Event {
     /// The handle that the event is about, if that was opened before.
     public var handle: HandleNumber? {
         switch self {
-        case .write(let handle), .empty(let handle), .shorten(let handle), .close(let handle), .release(let handle, _):
+        case .write(let handle, _), .empty(let handle), .shorten(let handle), .close(let handle),
+            .seal(let handle, _), .release(let handle, _):
             handle
         default: nil
         }

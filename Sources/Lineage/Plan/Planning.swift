@@ -81,12 +81,15 @@ public struct Planning: Sendable {
             create(actor, place, file, handle, mode, isMadeUp: isMadeUp, isUnseen: isUnseen)
         case .open(let actor, let place, let handle, let mode, let isUnseen):
             open(actor, place, handle, mode, isUnseen: isUnseen)
+        case .openNameless(let actor, let file, let handle, let mode, let isUnseen):
+            openNameless(actor, file, handle, mode, isUnseen: isUnseen)
         case .read(let actor, let place): read(actor, place)
         case .readForBackup(let actor, let place): readForBackup(actor, place)
-        case .write(let handle): write(handle)
+        case .write(let handle, let isInside): write(handle, isInside: isInside)
         case .empty(let handle): empty(handle)
         case .shorten(let handle): shorten(handle)
         case .close(let handle): close(handle)
+        case .seal(let handle, let goesOn): seal(handle, goesOn: goesOn)
         case .release(let handle, let isLater): release(handle, isLater: isLater)
         case .truncate(let actor, let place): truncate(actor, place)
         case .save(let actor, let place): save(actor, place)

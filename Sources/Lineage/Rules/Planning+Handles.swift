@@ -40,9 +40,22 @@ extension Planning {
     mutating func open(
         _ actor: ActorNumber, _ place: PlaceNumber, _ handle: HandleNumber, _ mode: AccessMode, isUnseen: Bool
     ) {
-        guard let row = facts.occupant(of: place), let file = row.file, !row.hasNoVersions, mode != .read else {
-            return
-        }
+        guard let row = facts.occupant(of: place), let file = row.file, !row.hasNoVersions else { return }
+        open(file, actor, handle, mode, isUnseen: isUnseen, place)
+    }
+
+    /// A file without a name is opened as if it had its last one still.
+    mutating func openNameless(
+        _ actor: ActorNumber, _ file: FileID, _ handle: HandleNumber, _ mode: AccessMode, isUnseen: Bool
+    ) {
+        guard memory[file] != nil, facts.countOfNames(of: file) == 0, let row = facts.lastRow(of: file) else { return }
+        open(file, actor, handle, mode, isUnseen: isUnseen, row.place)
+    }
+
+    private mutating func open(
+        _ file: FileID, _ actor: ActorNumber, _ handle: HandleNumber, _ mode: AccessMode, isUnseen: Bool,
+        _ place: PlaceNumber
+    ) {
         switch mode {
         case .replace:
             saveUnfinished(file)
@@ -52,8 +65,9 @@ extension Planning {
         case .write:
             if isUnseen { protect(file, from: nil) }
             pass(.open(file))
-        case .append, .read:
+        case .append:
             pass(.open(file))
+        case .read: return
         }
         append(handle, actor, file, mode, isUnseen: isUnseen, place)
     }
@@ -75,8 +89,10 @@ extension Planning {
     }
 
     /// A write that the daemon sees. An append overwrites nothing.
-    mutating func write(_ number: HandleNumber) {
-        guard let handle = memory[number], handle.mode != .read else { return }
+    mutating func write(_ number: HandleNumber, isInside: Bool) {
+        guard var handle = memory[number], handle.mode != .read else { return }
+        if isInside, handle.mode == .append { handle.mode = .write }
+        memory[number] = handle
         if handle.mode != .append { protect(handle.file, from: number) }
         // It was a duplicate that was closed.
         memory[number]?.isClosed = false
@@ -129,6 +145,26 @@ extension Planning {
     mutating func close(_ number: HandleNumber) {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
+        saveWritten(by: handle, to: file)
+        memory[number]?.isClosed = true
+        guardUnseenWriters(of: file.id)
+    }
+
+    /// The same while the handle stays open. Without `goesOn` nothing that it writes later is a part of the version,
+    /// also where nothing has changed; only a log goes on (``versionToAmend(_:through:)``).
+    mutating func seal(_ number: HandleNumber, goesOn: Bool) {
+        guard let handle = memory[number], let file = memory[handle.file] else { return }
+        pass(nil)
+        // Its release is the save.
+        if hasLeftEmpty(handle, file) { return }
+        saveWritten(by: handle, to: file)
+        memory[number]?.isDirty = false
+        if !goesOn { memory[number]?.saved = nil }
+        guardUnseenWriters(of: file.id)
+    }
+
+    private mutating func saveWritten(by handle: Handle, to file: LiveFile) {
+        let number = handle.number
         let isSure = isSure(handle, of: file)
         // Unseen writes may be anywhere in the file.
         if isSure, handle.isUnseen, handle.mode != .append, file.isChanged {
@@ -143,8 +179,6 @@ extension Planning {
             // A rename has saved it already.
             disown(saved, exceptBy: number, in: file.id)
         }
-        memory[number]?.isClosed = true
-        guardUnseenWriters(of: file.id)
     }
 
     /// The handle is gone. The last writer's release saves what its close has not. A file that follows the minute waits
