@@ -44,6 +44,17 @@ final class Synchronized: Sendable {
         contents = whole.map { World.Acknowledged(content: $0.fingerprint, file: $0.file, actor: $0.author) }
     }
 
+    private init(_ former: Synchronized, _ disk: Disk) {
+        (self.disk, facts, contents) = (disk, former.facts, former.contents)
+    }
+
+    /// The same with something that was made durably since.
+    func adding(_ change: (inout Disk) -> Void) -> Synchronized {
+        var disk = disk
+        change(&disk)
+        return Synchronized(self, disk)
+    }
+
     /// Whether a content was saved by then, so that its keeping is durable before anything overwrites it (facts.md 4).
     func has(_ content: Content) -> Bool { facts.countOfVersions(in: content) > 0 }
 }

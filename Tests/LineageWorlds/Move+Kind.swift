@@ -2,7 +2,7 @@ import Lineage
 
 extension Move {
     /// How many kinds of moves a round may leave out.
-    static let countOfKinds = 17
+    static let countOfKinds = 19
 
     /// What a move is, by number; writing comes last.
     var kind: Int {
@@ -25,15 +25,17 @@ extension Move {
         case .purge: 14
         case .resolve: 15
         case .drop: 16
-        case .write: 17
-        case .close: 18
-        case .release: 19
-        case .empty: 20
-        case .synchronize: 21
-        case .cut: 22
-        case .readForBackup: 23
-        case .seal: 24
-        case .reopen: 25
+        case .merge, .add: 17
+        case .put: 18
+        case .write: 19
+        case .close: 20
+        case .release: 21
+        case .empty: 22
+        case .synchronize: 23
+        case .cut: 24
+        case .readForBackup: 25
+        case .seal: 26
+        case .reopen: 27
         }
     }
 

@@ -23,7 +23,7 @@ public indirect enum Move: Hashable, Sendable {
     case rename(ActorNumber, PlaceNumber, PlaceNumber)
     case exchange(ActorNumber, PlaceNumber, PlaceNumber)
     case link(ActorNumber, PlaceNumber, PlaceNumber)
-    case unlink(ActorNumber, PlaceNumber)
+    case unlink(ActorNumber, PlaceNumber, leavesNothing: Bool = false)
     case truncate(ActorNumber, PlaceNumber)
     /// The program's last read at that place was for a backup.
     case readForBackup(ActorNumber, PlaceNumber)
@@ -31,6 +31,12 @@ public indirect enum Move: Hashable, Sendable {
     case removeDirectory(ActorNumber, PlaceNumber)
     case undelete(ActorNumber, RowNumber, PlaceNumber)
     case restore(ActorNumber, PlaceNumber, VersionNumber, settling: [VersionNumber] = [])
+    /// A merge of the document's current version and its oldest conflict is saved; with a new letter.
+    case merge(ActorNumber, PlaceNumber)
+    /// A free place gets a copy of a version.
+    case put(ActorNumber, PlaceNumber, VersionNumber)
+    /// A new letter is kept beside the document's history.
+    case add(ActorNumber, PlaceNumber, isConflict: Bool)
     /// Of the document at that place.
     case resolve(PlaceNumber, [VersionNumber])
     case drop(PlaceNumber, [VersionNumber], sparesBases: Bool)

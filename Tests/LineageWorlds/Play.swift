@@ -32,6 +32,11 @@ import VersionModel
 /// | `resolve f`, `resolve f first` | its conflicts are none any more; the oldest is none |
 /// | `drop f`, `drop f b` | all versions go that may; that with these letters |
 /// | `thin f` | all go that may, and that no program works from |
+/// | `merge f` | a new letter is saved as the merge with its oldest conflict |
+/// | `copy n f` | a copy of what `f` was saved with last is `n` |
+/// | `add f`, `simulate f` | a new letter is a version beside its history, or a conflict |
+/// | `quiet f` | what is saved there is never a rival |
+/// | `scrap f` | its removal leaves nothing |
 /// | `choose f`, `choose f all` | its oldest conflict, in a new file; with that all conflicts are settled |
 /// | `put g`, `put g f` | not mounted, a file gets there, or a further name of `f`; then a mount |
 /// | `turn f` | a kill, when a directory had taken the place of the file, or a file that of the directory |
@@ -124,6 +129,13 @@ public struct Play: Sendable {
         case "restore": return restore(place, of: words.count > 2 ? self.place(words[2]) : nil, by: actor)
         case "resolve", "choose": return settle(place, verb, words.last, by: actor)
         case "drop", "thin": return drop(place, words.count > 2 ? words[2] : nil, sparesBases: verb == "thin")
+        case "quiet":
+            world.quiet.append(place)
+            return true
+        case "scrap": return perform(.unlink(actor, place, leavesNothing: true))
+        case "merge": return perform(.merge(actor, place))
+        case "add", "simulate": return perform(.add(actor, place, isConflict: verb == "simulate"))
+        case "copy": return copy(words.count > 2 ? self.place(words[2]) : nil, to: place, by: actor)
         case "mkdir": return perform(.makeDirectory(actor, place))
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
@@ -143,7 +155,9 @@ public struct Play: Sendable {
         }
     }
 
-    private static let uses: [Substring] = ["write", "repeat", "empty", "cut", "seal", "sync", "flush", "close", "release"]
+    private static let uses: [Substring] = [
+        "write", "repeat", "empty", "cut", "seal", "sync", "flush", "close", "release",
+    ]
     private static let modes: [Substring: AccessMode] = [
         "replace": .replace, "append": .append, "write": .write,
         "REPLACE": .replace, "APPEND": .append, "WRITE": .write,
@@ -186,6 +200,12 @@ public struct Play: Sendable {
         let versions = world.facts.occupant(of: place).map { world.facts.versions(of: $0.document) } ?? []
         let chosen = versions.filter { letters == nil || $0.fingerprint.letters == letters ?? "" }
         return perform(.drop(place, chosen.map(\.number), sparesBases: sparesBases))
+    }
+
+    private mutating func copy(_ place: PlaceNumber?, to other: PlaceNumber, by actor: ActorNumber) -> Bool {
+        let document = place.flatMap { world.facts.occupant(of: $0)?.document }
+        let current = document.flatMap { world.facts.current(of: $0) }
+        return current.map { perform(.put(actor, other, $0)) } ?? !problems.isEmpty
     }
 
     private mutating func undelete(_ place: PlaceNumber, to other: PlaceNumber?, by actor: ActorNumber) -> Bool {

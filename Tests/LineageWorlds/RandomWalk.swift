@@ -60,7 +60,8 @@ extension RandomWalk {
     /// - Parameter isPublic: whether no program makes names up.
     public static func performed(seed: UInt64, length: Int, isPublic: Bool = false) -> [World.Performed] {
         var walk = Walk(seed: seed, false)
-        walk.kinds = Array(0..<Move.countOfKinds)
+        // What an operation brings along is in no file of these worlds.
+        walk.kinds = (0..<Move.countOfKinds).filter { $0 != Move.add(ActorNumber(0), World.x, isConflict: false).kind }
         let hasMadeUpNames = walk.rules.hasMadeUpNames && !isPublic
         let rules = Rules(actors: 9, hasMadeUpNames: hasMadeUpNames, kills: false, showsAll: false)
         var world = World.empty()
@@ -77,6 +78,8 @@ extension RandomWalk {
 private struct Walk {
     var dice: Dice
     let actors: UInt32
+    /// Whether the second name is quiet.
+    private let isQuiet: Bool
     private(set) var rules: Rules
     var kinds: [Int]
     var violation: Violation?
@@ -87,6 +90,7 @@ private struct Walk {
         let hasMadeUpNames = dice.roll(2) == 1
         let (kills, powerCuts) = (dice.roll(4) == 0, dice.roll(4) == 0)
         let cuts = dice.roll(8) == 0
+        isQuiet = dice.roll(4) == 0
         rules = Rules(
             actors: actors, hasMadeUpNames: hasMadeUpNames && !powerCuts, kills: kills, powerCuts: powerCuts,
             cuts: cuts, showsAll: actors == 1)
@@ -100,6 +104,7 @@ private struct Walk {
     /// Moves until the length, or until one that does harm.
     mutating func moves(_ length: Int) -> [Move] {
         guard var world = try? World.start(rules) else { return [] }
+        if isQuiet { world.quiet = [World.y] }
         var moves: [Move] = []
         for _ in 0..<length {
             guard let move = move(in: world) else { continue }
@@ -142,6 +147,7 @@ private struct Walk {
 
     private func harm(_ moves: [Move]) -> Violation? {
         guard var world = try? World.start(rules) else { return nil }
+        if isQuiet { world.quiet = [World.y] }
         for move in moves where world.isPossible(move, actors: actors) {
             do throws(Violation) { world = try world.afterCuts(move, rules) } catch { return error }
         }

@@ -1,7 +1,7 @@
 // What users ask of versions: conflicts that they settle, and versions that they choose.
 
 extension Story {
-    static let operations: [Story] = resolving + types + dropping + sealing + again
+    static let operations: [Story] = resolving + types + dropping + sealing + again + given + quiet
 
     /// Versions that are made while their writer stays open.
     private static let sealing: [Story] = [
@@ -30,13 +30,13 @@ extension Story {
             "1: read f; 2: save f; 1: h=replace f; write h; seal h; write h; close h",
             "f: cd c b a", "conflicts f: b"),
         Story(
-            "it is one again if another has saved behind the look",
-            "1: h=replace f; write h; seal h; 2: append f; 3: save n; mv n f; 1: write h; close h",
-            "f: b? d bc b a", "conflicts f: "),
-        Story(
             "an emptied file is no version at a look",
             "h=replace f; seal h; write h; close h",
             "f: b a"),
+        Story(
+            "a program that empties a file is a rival at its release, also if it was looked at before",
+            "1: read f; 2: h=replace f; write h; flush h; 1: i=replace f; seal i; close i; 2: release h",
+            "f: . b a", "conflicts f: b"),
         Story(
             "it is one at its release",
             "h=replace f; seal h; close h",
@@ -73,6 +73,94 @@ extension Story {
             "what it has appended before is a version then",
             "h=append f; write h; flush h; write h start; close h",
             "f: cb ab a"),
+    ]
+
+    /// Contents that operations bring along.
+    private static let given: [Story] = [
+        Story(
+            "a merge goes back to both, and settles the conflict",
+            "1: read f; 2: save f; 1: save f; 3: merge f",
+            "f: d c b a", "content f: d", "parents f: c b", "conflicts f: "),
+        Story(
+            "a program whose save was merged works from its own, and is merged again",
+            "1: read f; 2: save f; 1: save f; merge f; save f",
+            "f: e d c b a", "parents f: c", "conflicts f: d"),
+        Story(
+            "nothing is merged over what is being written",
+            "1: read f; 2: save f; 1: save f; h=write f; write h start; 3: merge f; 1: close h",
+            "f: d c b a", "conflicts f: b"),
+        Story(
+            "a copy of a version begins with it",
+            "save f; copy n f; save f; save n",
+            "n is new", "n: d b", "history n: d b a", "f: c b a", "parents n: b"),
+        Story(
+            "a document does not come back to a name that gets a copy",
+            setup: "save n; age",
+            "rm n; copy n f; save n",
+            "n is new", "n: c a", "deleted: n b"),
+        Story(
+            "a version that is added lies beside the history",
+            "save f; add f; save f",
+            "f: d c b a", "parents f: b", "content f: d", "conflicts f: "),
+        Story(
+            "a conflict that is simulated is one until it is resolved",
+            "save f; 2: simulate f",
+            "f: c b a", "content f: b", "conflicts f: c"),
+        Story(
+            "what it goes back to stays",
+            "save f; save f; 2: simulate f; drop f",
+            "f: d c b", "conflicts f: d"),
+        Story(
+            "it is resolved like any other",
+            "save f; 2: simulate f; 1: choose f; save f",
+            "f: d c c b a", "conflicts f: "),
+        Story(
+            "what nobody wants leaves nothing",
+            "save f; scrap f",
+            "deleted: ", "versions: "),
+        Story(
+            "its name is free for another document",
+            "save f; scrap f; save f",
+            "f is new", "f: c"),
+        Story(
+            "what another document began with stays",
+            setup: "ln f g; age; save t; mv t f; age",
+            "scrap f",
+            "g: a", "history g: a"),
+        Story(
+            "one of several names that nobody wants",
+            setup: "ln f g; age",
+            "scrap g",
+            "links: ", "f: a"),
+        Story(
+            "a program that saves into a file that nobody wanted makes an entry",
+            "h=write f; 2: scrap f; 1: write h start; close h",
+            "deleted: f b"),
+    ]
+
+    /// Quiet documents (DESIGN 6.1).
+    private static let quiet: [Story] = [
+        Story(
+            "a save of a quiet document is no rival",
+            "quiet f; 1: read f; 2: save f; 1: save f",
+            "f: c b a", "conflicts f: ", "parents f: b"),
+        Story(
+            "nor is one beside it",
+            "quiet f; 2: read f; 1: h=write f; save n; mv n f; 2: i=again h; write i start; close i; 1: close h",
+            "f: c b a", "conflicts f: "),
+        Story(
+            "what several append to a quiet document is one version",
+            "quiet f; 1: append f; 2: append f; 3: append f",
+            "f: abcd a"),
+        Story(
+            "within the time of a log",
+            "quiet f; 1: append f; hour; 2: append f",
+            "f: abc ab a"),
+        Story(
+            "a document is quiet by any of its names",
+            setup: "ln f n; age",
+            "quiet n; 1: read f; 2: save f; 1: save f",
+            "f: c b a", "conflicts f: "),
     ]
 
     /// Single versions that go for good.
@@ -129,6 +217,11 @@ extension Story {
             "a file without a name holds a version that is gone",
             "h=write f; save n; mv n f; drop f a; write h start; close h",
             "content f: b", "f: c b"),
+        Story(
+            "the same where it is written to what that was",
+            setup: "same f; age",
+            "h=write f; save n; mv n f; drop f ?; write h start; repeat h start; close h",
+            "content f: b", "f: ? b a"),
         Story(
             "what is restored goes back to what was current, and what is gone is not chosen",
             "save f; save f; restore f; drop f c",

@@ -132,7 +132,7 @@ extension World {
     private func keptDocuments(_ plan: Plan, _ event: Event) -> [KeptDocument] {
         switch event {
         // In a world what comes back is a new file, which carries no label.
-        case .undelete, .restore: return []
+        case .undelete, .restore, .put, .merge: return []
         default: break
         }
         return disk.names.compactMap { name in

@@ -91,7 +91,7 @@ extension World {
         _ moves: inout [Move], _ actor: ActorNumber, _ place: PlaceNumber, _ places: [PlaceNumber], _ set: MoveSet
     ) {
         moves.append(.unlink(actor, place))
-        if set == .all { moves.append(.truncate(actor, place)) }
+        if set == .all { moves += [.truncate(actor, place), .unlink(actor, place, leavesNothing: true)] }
         for other in places where other != place {
             let isFree = disk.file(at: other) == nil
             guard isFree || disk.hasFile(at: other) else { continue }
@@ -106,6 +106,7 @@ extension World {
             moves.append(.restore(actor, place, oldest))
             addResolutions(&moves, actor, place, facts.conflicts(of: row.document))
             let versions = facts.versions(of: row.document).map(\.number)
+            addCopies(&moves, actor, row)
             if versions.count > 1, actor.number == 0 {
                 moves += [.drop(place, versions, sparesBases: true), .drop(place, [versions[0]], sparesBases: false)]
             }
@@ -118,6 +119,14 @@ extension World {
         guard let oldest = conflicts.first, let newest = conflicts.last else { return }
         moves += [.resolve(place, [oldest]), .resolve(place, conflicts)]
         moves += [.restore(actor, place, oldest), .restore(actor, place, newest, settling: conflicts)]
+    }
+
+    private func addCopies(_ moves: inout [Move], _ actor: ActorNumber, _ row: NameRow) {
+        // A program alone has no conflicts.
+        moves.append(.add(actor, row.place, isConflict: actor.number > 0))
+        if !facts.conflicts(of: row.document).isEmpty { moves.append(.merge(actor, row.place)) }
+        guard let oldest = facts.history(of: row.document).last else { return }
+        for place in places where disk.file(at: place) == nil { moves.append(.put(actor, place, oldest)) }
     }
 
     private func addDirectories(_ moves: inout [Move], _ actor: ActorNumber) {

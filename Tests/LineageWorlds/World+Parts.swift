@@ -22,6 +22,7 @@ extension World {
             var scene = scene
             scene.memory = part.memory
             scene.kin = Kin(kin.relations.filter { asked.actors.contains($0.actor) })
+            scene.quiet = Quiet(quiet.filter { asked.places.contains($0) })
             let partial = Planning.plan(event, in: scene)
             if asked.count > count { continue }
             guard partial.before == plan.before, partial.point == plan.point, partial.facts == plan.facts,

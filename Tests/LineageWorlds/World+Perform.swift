@@ -59,7 +59,8 @@ extension World {
             try perform(.rename(actor, from: from, to: to, isMadeUp: isMadeUp), rules, move)
         case .exchange(let actor, let one, let other): try perform(.exchange(actor, one, other), rules, move)
         case .link(let actor, let from, let to): try perform(.link(actor, from: from, to: to), rules, move)
-        case .unlink(let actor, let place): try perform(.unlink(actor, place), rules, move)
+        case .unlink(let actor, let place, let leavesNothing):
+            try perform(.unlink(actor, place, leavesNothing: leavesNothing), rules, move)
         case .readForBackup(let actor, let place): try perform(.readForBackup(actor, place), rules, move)
         case .truncate(let actor, let place):
             try perform(.truncate(actor, place), rules, move)
@@ -70,6 +71,13 @@ extension World {
         case .purge(let row): try perform(.purge(row), rules, move)
         case .restore(let actor, let place, let version, let losers):
             try perform(.restore(actor, place, version, newFile(), settling: losers), rules, move)
+        case .merge(let actor, let place):
+            guard let merged = makeMerge(actor, place) else { return }
+            try perform(.merge(place, merged), rules, move)
+        case .put(let actor, let place, let version):
+            try perform(.put(actor, place, newFile(), version), rules, move)
+        case .add(let actor, let place, let isConflict):
+            try perform(.add(place, makeAdded(actor, isConflict: isConflict)), rules, move)
         case .resolve(let place, let losers):
             guard let document = facts.occupant(of: place)?.document else { return }
             try perform(.resolve(document, losers), rules, move)
@@ -79,7 +87,7 @@ extension World {
         }
     }
 
-    private mutating func newFile() -> FileID {
+    mutating func newFile() -> FileID {
         defer { nextFile += 1 }
         return FileID(nextFile)
     }
@@ -232,7 +240,7 @@ extension World {
         guard rules.powerCuts else { return }
         // What goes for good does so durably, before any bytes go.
         switch move {
-        case .purge, .refused(.purge), .drop, .refused(.drop): past = []
+        case .purge, .refused(.purge), .drop, .refused(.drop), .unlink(_, _, leavesNothing: true): past = []
         default: break
         }
         past.append(facts)

@@ -47,8 +47,6 @@ extension World {
     func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
         let removals = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
         let isPurge = !removals.isEmpty
-        // A file may have been saved with what its document had already as a version of another file.
-        let isDropped = plan.facts.allSatisfy { if case .forget = $0 { true } else { false } }
         // A content that went with a purge before may have stayed as another document's, which goes only now.
         let documents = isPurge ? documents(goneBy: facts.purged.map(\.removal) + removals) : []
         return plan.facts.contains { fact in
@@ -56,7 +54,9 @@ extension World {
             let hasContent =
                 version.fingerprint == content.content
                 || version.isAppended && version.fingerprint.begins(with: content.content)
-            if hasContent, isDropped { return true }
+            // A file may have been saved with what its document had already as a version of another file.
+            let isUnwanted = !isPurge && facts[version.row]?.maker == nil
+            if hasContent, isUnwanted { return true }
             if hasContent, version.file == content.file { return isPurge || isMakers(content, version) }
             return isPurge && hasContent
                 && facts.rows.contains { row in

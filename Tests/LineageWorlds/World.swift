@@ -22,6 +22,8 @@ public struct World: Sendable {
     var nextHandle: UInt32 = 0
     /// How the programs are related; in enumerations they are strangers.
     var kin = Kin()
+    /// Places of quiet documents.
+    var quiet: [PlaceNumber] = []
     /// The letter that was written last.
     var lastLetter: UInt8 = 0
     /// Where each handle writes next, in the order of `memory.handles`.
@@ -81,7 +83,8 @@ public struct World: Sendable {
     /// The scene as the engine has it.
     var sceneOverLog: Scene {
         let facts = Facts(over: ListedFacts(facts))
-        return Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber, kin: kin)
+        return Scene(
+            facts: facts, memory: memory, now: now, nextNumber: nextNumber, kin: kin, quiet: Quiet(quiet))
     }
 
     public static let root = FileID.root
@@ -91,7 +94,9 @@ public struct World: Sendable {
 
     public var now: Timestamp { Timestamp(nanoseconds: seconds * Self.age + ticks) }
 
-    var scene: Scene { Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber, kin: kin) }
+    var scene: Scene {
+        Scene(facts: facts, memory: memory, now: now, nextNumber: nextNumber, kin: kin, quiet: Quiet(quiet))
+    }
 
     /// A place: a name, numbered, in a directory.
     public static func place(_ directory: FileID, _ name: UInt32) -> PlaceNumber {

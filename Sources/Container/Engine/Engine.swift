@@ -24,6 +24,8 @@ final class Engine: Sendable {
         var unwatched: Range<Timestamp>?
         /// How programs are related, of those that are asked about.
         var kin: @Sendable ([ActorNumber]) -> Kin
+        /// Which of these places are quiet.
+        var quiet: @Sendable ([PlaceNumber]) -> [PlaceNumber] = { _ in [] }
     }
 
     /// How often an event is planned before what takes long is done with the names held: a writer that never rests

@@ -23,7 +23,8 @@ extension Engine {
         asked.begin(at: number)
         let facts = Facts(over: log)
         var scene = Scene(
-            facts: facts, memory: Memory(), now: parts.clock.now(), nextNumber: number, kin: parts.kin(asked.actors))
+            facts: facts, memory: Memory(), now: parts.clock.now(), nextNumber: number, kin: parts.kin(asked.actors),
+            quiet: Quiet(parts.quiet(asked.places)))
         let isStale = found.contains { facts.occupant(of: $0.place)?.file != $0.file }
         var (part, stamps) = self.scene.part(about: asked, in: facts)
         if !log.missing.isEmpty { return .missing(log.missing) }
@@ -130,7 +131,9 @@ extension Engine {
     ) -> WholeContent? {
         let place: PlaceNumber
         switch event {
-        case .unlink(_, let one), .rename(_, _, let one, _), .restore(_, let one, _, _, _): place = one
+        case .unlink(_, let one, _), .rename(_, _, let one, _), .restore(_, let one, _, _, _),
+            .merge(let one, _):
+            place = one
         default: return nil
         }
         guard let file = facts.occupant(of: place)?.file, links[file] == 1, facts.countOfNames(of: file) == 1,

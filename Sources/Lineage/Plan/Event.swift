@@ -37,7 +37,9 @@ public enum Event: Hashable, Sendable {
     case rename(ActorNumber, from: PlaceNumber, to: PlaceNumber, isMadeUp: Bool)
     case exchange(ActorNumber, PlaceNumber, PlaceNumber)
     case link(ActorNumber, from: PlaceNumber, to: PlaceNumber)
-    case unlink(ActorNumber, PlaceNumber)
+    /// With `leavesNothing` no program wants the file any more, as one that is ignored, or a scrap of git's: there is
+    /// no entry of the deleted list, and its versions go, too.
+    case unlink(ActorNumber, PlaceNumber, leavesNothing: Bool = false)
     case makeDirectory(ActorNumber, PlaceNumber, FileID)
     case removeDirectory(ActorNumber, PlaceNumber)
     /// What was deleted comes back from that row to a free place: a document, one of its names, or a directory. The
@@ -48,6 +50,12 @@ public enum Event: Hashable, Sendable {
     /// A place gets the content of a version, in a new file. Conflicts that its user has looked at are settled by that;
     /// so is the version itself, if it is one.
     case restore(ActorNumber, PlaceNumber, VersionNumber, FileID, settling: [VersionNumber] = [])
+    /// A place gets the merge of its current version and a conflict, which is settled by that.
+    case merge(PlaceNumber, Merged)
+    /// A free place gets a copy of a version, as a document of its own.
+    case put(ActorNumber, PlaceNumber, FileID, VersionNumber)
+    /// A content that is kept already is a version beside the history of the place's document.
+    case add(PlaceNumber, Added)
     /// Conflicts of a document that its user has looked at are none any more. Others stay.
     case resolve(DocumentNumber, [VersionNumber])
     /// Versions of a document go for good, as far as nothing keeps them. `sparesBases` leaves those that programs work

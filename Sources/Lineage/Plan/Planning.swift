@@ -9,6 +9,7 @@ public struct Planning: Sendable {
     var memory: Memory
     let now: Timestamp
     let kin: Kin
+    let quiet: Quiet
     private(set) var nextNumber: UInt64
     private(set) var before: [Step] = []
     private(set) var point: SystemCall?
@@ -26,6 +27,9 @@ public struct Planning: Sendable {
         var kin = scene.kin
         kin.asked = scene.memory.asked
         self.kin = kin
+        var quiet = scene.quiet
+        quiet.asked = scene.memory.asked
+        self.quiet = quiet
         nextNumber = scene.nextNumber
     }
 
@@ -96,13 +100,16 @@ public struct Planning: Sendable {
         case .rename(let actor, let from, let to, let isMadeUp): rename(actor, from: from, to: to, isMadeUp: isMadeUp)
         case .exchange(let actor, let one, let other): exchange(actor, one, other)
         case .link(let actor, let from, let to): link(actor, from: from, to: to)
-        case .unlink(let actor, let place): unlink(actor, place)
+        case .unlink(let actor, let place, let leavesNothing): unlink(actor, place, leavesNothing: leavesNothing)
         case .makeDirectory(let actor, let place, let file): makeDirectory(actor, place, file)
         case .removeDirectory(let actor, let place): removeDirectory(actor, place)
         case .undelete(let actor, let row, let place, let file): undelete(actor, row, place, file)
         case .purge(let row): purge(row)
         case .restore(let actor, let place, let version, let file, let losers):
             restore(actor, place, version, file, settling: losers)
+        case .merge(let place, let merged): merge(place, merged)
+        case .put(let actor, let place, let file, let version): put(actor, place, file, version)
+        case .add(let place, let added): add(place, added)
         case .resolve(let document, let losers): resolve(document, losers)
         case .drop(let document, let versions, let sparesBases):
             drop(versions, of: document, sparesBases: sparesBases)

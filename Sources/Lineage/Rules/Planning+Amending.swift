@@ -30,6 +30,7 @@ extension Planning {
     /// |---|---|
     /// | is the handle's own | it goes on with it (``mayAmend(_:extendsOnly:)``) |
     /// | was appended by a process that appends as one with this, within 60 s, and is extended | it is the same log |
+    /// | the same, by any process, where the document is quiet | it is the same log |
     /// | was overwritten in its only home by its own saver | its bytes are these now |
     func versionToAmend(_ file: LiveFile, through handle: HandleNumber?) -> VersionRow? {
         guard let version = file.holds.flatMap({ facts[$0] }) else { return nil }
@@ -43,12 +44,14 @@ extension Planning {
 
     private func continuesLog(_ version: VersionRow, _ file: LiveFile, _ handle: Handle) -> Bool {
         guard handle.mode == .append, version.isAppended,
-            version.author.map({ kin.appendAsOne($0, handle.actor) }) ?? false,
             version.content == file.content, !file.isKept, !isShared(version.number, outside: file.id),
             now.since(version.time) <= Self.appendsTogether, facts.countOfDocuments(of: file.id) == 1,
             let document = facts.names(of: file.id).first?.document
         else { return false }
-        return document == facts.document(of: version) && facts.current(of: document) == version.number
+        guard document == facts.document(of: version), facts.current(of: document) == version.number else {
+            return false
+        }
+        return version.author.map { kin.appendAsOne($0, handle.actor) } ?? false || isQuiet(document)
     }
 
     /// Whether another file holds the version, too, as one does that was restored from it: it does not change along.

@@ -17,26 +17,37 @@ extension Planning {
     }
 
     /// unlink(2). Unsaved bytes become a version, unless the program itself is writing them. The file's last content is
-    /// kept.
-    mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber) {
+    /// kept; with `leavesNothing`, until the facts say that it is not needed any more.
+    mutating func unlink(_ actor: ActorNumber, _ place: PlaceNumber, leavesNothing: Bool) {
         guard let row = facts.occupant(of: place), let file = row.file, !row.hasNoVersions else { return }
         guard facts.countOfNames(of: file) == 1 else {
             // Saves into the file, and its openings by this name, come before or after this.
             memory.asked?.note(file)
-            let how = removal(ofOneName: row, by: actor)
+            let how = leavesNothing ? .hidden : removal(ofOneName: row, by: actor)
             pass(.unlink(place))
             return record(.row(self.row(place, nil, how, by: actor)))
         }
         let isOwn = memory.handles(of: file).contains {
             $0.mode != .read && !$0.isClosed && kin.areKin($0.actor, actor)
         }
-        if !isOwn { saveUnfinished(file) }
-        let removal = removal(ofLastName: facts[row.number] ?? row, by: actor)
+        if !isOwn, !leavesNothing { saveUnfinished(file) }
+        let name = facts[row.number] ?? row
+        let isGone = leavesNothing && name.maker == nil
+        let removal = isGone ? Removal(how: .hidden) : removal(ofLastName: name, by: actor)
         prepareToLoseName(file, without: removal.forgotten)
         pass(.unlink(place))
+        if isGone { forgetVersions(of: row.document) }
         for version in removal.forgotten { record(.forget(version)) }
         if removal.isPublished { record(.publish(row.number)) }
         record(.row(self.row(place, nil, removal.how, by: actor)))
+    }
+
+    /// What a document was is not wanted any more. What another one began with stays.
+    private mutating func forgetVersions(of document: DocumentNumber) {
+        let versions = facts.versions(of: document).map(\.number)
+        let gone = versions.filter { facts.documents(from: $0).allSatisfy(facts.isGone) }
+        for version in gone { record(.forget(version)) }
+        drop(gone)
     }
 
     /// mkdir(2).

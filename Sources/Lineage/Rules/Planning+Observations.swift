@@ -59,6 +59,7 @@ extension Planning {
     /// | has no base | follows |
     /// | or its kin has saved the current version, or it has seen it | follows |
     /// | has a base that goes back to the current version | follows |
+    /// | has any other base, and the document is quiet | follows |
     /// | has any other base | is a rival |
     public func staleBase(
         of actor: ActorNumber?, in document: DocumentNumber, current: VersionNumber
@@ -70,7 +71,14 @@ extension Planning {
             }),
             !goesBack(base, to: current)
         else { return nil }
-        return base
+        return isQuiet(document) ? nil : base
+    }
+
+    /// Whether a document is quiet: by any of its names, or by the last that it had.
+    func isQuiet(_ document: DocumentNumber) -> Bool {
+        let names = facts.names(of: document)
+        let places = names.isEmpty ? facts.lastRow(of: document).map { [$0.place] } ?? [] : names.map(\.place)
+        return places.contains { quiet.contains($0) }
     }
 
     /// The version for whose sake a content that would lose is left out: the base from which the winner's author has

@@ -1,4 +1,4 @@
-// Documents and contents that a program asks back (facts.md 2, the rows "undelete" and "restore").
+// Documents that a program asks back (facts.md 2, the row "undelete"), or wants to be gone for good.
 
 import VersionModel
 
@@ -136,29 +136,6 @@ extension Planning {
         }
     }
 
-    /// A place gets a version's content in a new file: a save of its document like a rename over it. It goes back to
-    /// that version, too, and is no rival of the current one: who restores wants it to be replaced.
-    mutating func restore(
-        _ actor: ActorNumber, _ place: PlaceNumber, _ version: VersionNumber, _ newFile: FileID,
-        settling losers: [VersionNumber]
-    ) {
-        guard let occupant = facts.occupant(of: place), let displaced = occupant.file, !occupant.hasNoVersions,
-            facts[version] != nil
-        else { return }
-        saveUnfinished(displaced)
-        prepareToLoseName(displaced)
-        make(newFile, version, at: place)
-        publish(occupant, gets: nil, by: actor)
-        var come = row(place, newFile, .restored, by: actor)
-        let partings = partings(from: occupant.document, exceptAt: [place])
-        goOn(&come, with: occupant)
-        record(.row(come))
-        part(partings, by: actor)
-        if let current = facts.current(of: come.document) { observe(actor, current, in: come.document) }
-        arrive(newFile, at: come, by: actor, restoring: version)
-        settle([version] + losers, in: come.document)
-    }
-
     /// What a user has decided about conflicts. Each loser stays in the history, and no version's parents change.
     mutating func resolve(_ document: DocumentNumber, _ losers: [VersionNumber]) {
         memory.asked?.note(document)
@@ -166,12 +143,12 @@ extension Planning {
         settle(losers, in: document)
     }
 
-    private mutating func settle(_ losers: [VersionNumber], in document: DocumentNumber) {
+    mutating func settle(_ losers: [VersionNumber], in document: DocumentNumber) {
         for conflict in facts.conflicts(of: document) where losers.contains(conflict) { record(.settle(conflict)) }
     }
 
     /// A new file with the content of a version gets a name. It has the modification time of that version, too.
-    private mutating func make(_ file: FileID?, _ version: VersionNumber?, at place: PlaceNumber) {
+    mutating func make(_ file: FileID?, _ version: VersionNumber?, at place: PlaceNumber) {
         guard let file else { return }
         // Its own saver may be going on with it, in a file that is open still.
         if let home = version.flatMap({ facts[$0] })?.content.file, home != file { saveUnfinished(home) }

@@ -1,8 +1,9 @@
 import Synchronization
 import VersionModel
 
-/// The files, documents, versions and programs that a plan has asked about. A scene need not have everything that is
-/// remembered: where a plan has asked for more than the scene has, the engine adds that, and plans the event anew.
+/// The files, documents, versions, programs and places that a plan has asked about. A scene need not have everything
+/// that is remembered: where a plan has asked for more than the scene has, the engine adds that, and plans the event
+/// anew.
 ///
 /// | asked about | a scene has |
 /// |---|---|
@@ -10,12 +11,14 @@ import VersionModel
 /// | a document | files: of its names, and open ones that had a name of it; observations of its history |
 /// | a version | the files that hold it, those of handles that have saved it |
 /// | a program | how it is related |
+/// | a place | whether it is quiet |
 public final class Asked: Sendable {
     private struct Subjects {
         var files: [FileID] = []
         var documents: [DocumentNumber] = []
         var versions: [VersionNumber] = []
         var actors: [ActorNumber] = []
+        var places: [PlaceNumber] = []
         var next = UInt64.max
     }
 
@@ -33,13 +36,16 @@ public final class Asked: Sendable {
 
     /// How many subjects were asked about.
     public var count: Int {
-        subjects.withLock { $0.files.count + $0.documents.count + $0.versions.count + $0.actors.count }
+        subjects.withLock {
+            $0.files.count + $0.documents.count + $0.versions.count + $0.actors.count + $0.places.count
+        }
     }
 
     public var files: [FileID] { subjects.withLock(\.files) }
     public var documents: [DocumentNumber] { subjects.withLock(\.documents) }
     public var versions: [VersionNumber] { subjects.withLock(\.versions) }
     public var actors: [ActorNumber] { subjects.withLock(\.actors) }
+    public var places: [PlaceNumber] { subjects.withLock(\.places) }
 
     func note(_ file: FileID) { subjects.withLock { if !$0.files.contains(file) { $0.files.append(file) } } }
 
@@ -52,6 +58,10 @@ public final class Asked: Sendable {
 
     func note(_ actor: ActorNumber) {
         subjects.withLock { if !$0.actors.contains(actor) { $0.actors.append(actor) } }
+    }
+
+    func note(_ place: PlaceNumber) {
+        subjects.withLock { if !$0.places.contains(place) { $0.places.append(place) } }
     }
 
     func note(_ version: VersionNumber) {

@@ -110,25 +110,7 @@ final class RealWorld: Sendable {
         }
     }
 
-    private func renumbered(_ number: UInt64) -> UInt64 { state.withLock { $0.numbers[number] } ?? number }
-
-    private func renumbered(_ version: VersionNumber) -> VersionNumber { VersionNumber(renumbered(version.number)) }
-
-    func renumbered(_ event: Event) -> Event {
-        switch event {
-        case .undelete(let actor, let row, let place, let file):
-            .undelete(actor, RowNumber(renumbered(row.number)), place, file)
-        case .purge(let row): .purge(RowNumber(renumbered(row.number)))
-        case .restore(let actor, let place, let version, let file, let losers):
-            .restore(actor, place, renumbered(version), file, settling: losers.map(renumbered))
-        case .resolve(let document, let losers):
-            .resolve(DocumentNumber(renumbered(document.number)), losers.map(renumbered))
-        case .drop(let document, let versions, let sparesBases):
-            .drop(
-                DocumentNumber(renumbered(document.number)), versions.map(renumbered), sparesBases: sparesBases)
-        default: event
-        }
-    }
+    func renumbered(_ number: UInt64) -> UInt64 { state.withLock { $0.numbers[number] } ?? number }
 
     private func found(_ step: World.Performed) -> [FileAtPlace] { [] }
 
