@@ -12,22 +12,7 @@ extension Engine {
     ///   - doubted: a file that may have changed although no time has moved.
     @discardableResult
     func seal(_ handle: HandleNumber, goesOn: Bool = false, doubted: FileID? = nil) throws(Errno) -> Plan {
-        let wasClosed = scene.handle(handle)?.isClosed ?? false
-        let plan = try perform(.close(handle), doubted: doubted)
-        defer { change(handle) { $0.isClosed = wasClosed } }
-        if goesOn { return plan }
-        change(handle) { $0.saved = nil }
-        // What it has saved is not to be overwritten unseen.
-        if scene.handle(handle)?.mayOverwriteUnseen ?? false { try perform(.close(handle)) }
-        return plan
-    }
-
-    private func change(_ handle: HandleNumber, _ change: (inout Handle) -> Void) {
-        guard let file = scene.file(of: handle) else { return }
-        let subject: Set<Subject> = [.file(file)]
-        subjects.take(subject)
-        defer { subjects.giveBack(subject) }
-        scene.change(handle, change)
+        try perform(.seal(handle, goesOn: goesOn), doubted: doubted)
     }
 
     /// A file as it is, beside what is remembered of it; nil if nothing is. Nothing is remembered of this look.

@@ -53,19 +53,6 @@ final class SceneTable: Sendable {
     /// What is remembered of a handle.
     func handle(_ handle: HandleNumber) -> Handle? { state.withLock { $0.remembered[handle] } }
 
-    /// Changes what is remembered of a handle. The thread has the file (``SubjectLocks``).
-    func change(_ handle: HandleNumber, _ change: (inout Handle) -> Void) {
-        state.withLock { state in
-            guard let file = state.remembered[handle]?.file else { return }
-            let part = state.remembered.part(about: Asked([file]), in: Facts())
-            var memory = part.memory
-            guard var changed = memory[handle] else { return }
-            change(&changed)
-            memory[handle] = changed
-            state.remembered.apply(Remembered.change(part, to: memory, [], in: Facts()))
-        }
-    }
-
     /// Forgets a file that is as it was recorded and that no program has open.
     /// - Returns: whether it is forgotten.
     func forget(_ file: FileID) -> Bool {

@@ -47,7 +47,7 @@ extension FileRequests {
     /// What a change inside a file means whose handle appends: a program can take O_APPEND away from it, and its
     /// mappings have none. nil if the handle writes inside anyhow.
     private func inside(_ file: OpenFile) -> Event? {
-        file.flags & O_APPEND != 0 ? .shorten(file.number) : nil
+        file.flags & O_APPEND != 0 ? .write(file.number, isInside: true) : nil
     }
 
     /// Runs a change of a file through a handle.
