@@ -26,6 +26,7 @@ extension Move {
         case .resolve: 15
         case .drop: 16
         case .merge, .add: 17
+        case .pin: 16
         case .put: 18
         case .write: 19
         case .close: 20

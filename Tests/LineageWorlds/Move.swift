@@ -29,7 +29,9 @@ public indirect enum Move: Hashable, Sendable {
     case readForBackup(ActorNumber, PlaceNumber)
     case makeDirectory(ActorNumber, PlaceNumber)
     case removeDirectory(ActorNumber, PlaceNumber)
-    case undelete(ActorNumber, RowNumber, PlaceNumber)
+    case undelete(ActorNumber, RowNumber, PlaceNumber, takesFormer: Bool = true)
+    /// The current version of a place's document.
+    case pin(PlaceNumber)
     case restore(ActorNumber, PlaceNumber, VersionNumber, settling: [VersionNumber] = [])
     /// A merge of the document's current version and its oldest conflict is saved; with a new letter.
     case merge(ActorNumber, PlaceNumber)

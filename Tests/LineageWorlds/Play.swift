@@ -25,6 +25,8 @@ import VersionModel
 /// | `read f`, `rm f`, `mv f g`, `ln f g`, `swap f g` | |
 /// | `mkdir d`, `rmdir d` | `d/a` and `d/b` are names in it, and `d/t` is made up |
 /// | `undelete f`, `undelete f g` | what was deleted last at `f` comes back, or is `g` from then on |
+/// | `renew f` | what was deleted last at `f` comes back as a new file, also if a program has it open |
+/// | `pin f` | no writer goes on with its current version |
 /// | `undelete d` | the directory, and all that was deleted in it |
 /// | `purge f` | what was deleted last at the name is gone for good |
 /// | `restore f` | the oldest content of its history, in a new file |
@@ -139,6 +141,10 @@ public struct Play: Sendable {
         case "mkdir": return perform(.makeDirectory(actor, place))
         case "rmdir": return perform(.removeDirectory(actor, place))
         case "undelete": return undelete(place, to: words.count > 2 ? self.place(words[2]) : place, by: actor)
+        case "renew": return entry(at: place).map {
+            perform(.undelete(actor, $0.occupant.number, place, takesFormer: false))
+        } ?? !problems.isEmpty
+        case "pin": return perform(.pin(place))
         case "purge": return entry(at: place).map { perform(.purge($0.departure.number)) } ?? false
         case "put":
             let other = words.count > 2 ? self.place(words[2]) : nil

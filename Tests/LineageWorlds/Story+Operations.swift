@@ -1,7 +1,7 @@
 // What users ask of versions: conflicts that they settle, and versions that they choose.
 
 extension Story {
-    static let operations: [Story] = resolving + types + dropping + sealing + again + given + quiet
+    static let operations: [Story] = resolving + types + dropping + sealing + again + given + quiet + pinned
 
     /// Versions that are made while their writer stays open.
     private static let sealing: [Story] = [
@@ -136,6 +136,30 @@ extension Story {
             "a program that saves into a file that nobody wanted makes an entry",
             "h=write f; 2: scrap f; 1: write h start; close h",
             "deleted: f b"),
+    ]
+
+    /// Versions that stay as they are.
+    private static let pinned: [Story] = [
+        Story(
+            "a writer does not go on with a pinned version",
+            "h=replace f; write h; flush h; pin f; write h; close h",
+            "f: bc b a"),
+        Story(
+            "nor one whose writes come unseen",
+            "h=REPLACE f; write h; flush h; pin f; write h start; close h",
+            "f: c b a"),
+        Story(
+            "nor a log",
+            "append f; pin f; append f",
+            "f: abc ab a"),
+        Story(
+            "a deleted file that is open comes back as another one",
+            "h=write f; write h start; rm f; renew f; write h; close h",
+            "f: bc b a", "content f: b", "deleted: "),
+        Story(
+            "the same where nothing was written before",
+            "h=write f; rm f; renew f; write h start; close h",
+            "f: b a", "content f: a", "deleted: "),
     ]
 
     /// Quiet documents (DESIGN 6.1).

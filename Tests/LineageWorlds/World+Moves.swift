@@ -107,6 +107,7 @@ extension World {
             addResolutions(&moves, actor, place, facts.conflicts(of: row.document))
             let versions = facts.versions(of: row.document).map(\.number)
             addCopies(&moves, actor, row)
+            moves.append(.pin(place))
             if versions.count > 1, actor.number == 0 {
                 moves += [.drop(place, versions, sparesBases: true), .drop(place, [versions[0]], sparesBases: false)]
             }
@@ -146,6 +147,7 @@ extension World {
             let directory = Self.directory(of: place)
             if disk.file(at: place) == nil, hasRoom, directory == Self.root || disk.directories.contains(directory) {
                 moves.append(.undelete(actor, entry.occupant.number, place))
+                moves.append(.undelete(actor, entry.occupant.number, place, takesFormer: false))
             }
         }
     }

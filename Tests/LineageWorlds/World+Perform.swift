@@ -67,7 +67,12 @@ extension World {
             try perform(.save(actor, place), rules, move)
         case .makeDirectory(let actor, let place): try perform(.makeDirectory(actor, place, newFile()), rules, move)
         case .removeDirectory(let actor, let place): try perform(.removeDirectory(actor, place), rules, move)
-        case .undelete(let actor, let row, let place): try perform(.undelete(actor, row, place, newFile()), rules, move)
+        case .undelete(let actor, let row, let place, let takesFormer):
+            try perform(.undelete(actor, row, place, newFile(), takesFormer: takesFormer), rules, move)
+        case .pin(let place):
+            let document = facts.occupant(of: place)?.document
+            guard let current = document.flatMap({ facts.current(of: $0) }) else { return }
+            try perform(.pin(current), rules, move)
         case .purge(let row): try perform(.purge(row), rules, move)
         case .restore(let actor, let place, let version, let losers):
             try perform(.restore(actor, place, version, newFile(), settling: losers), rules, move)

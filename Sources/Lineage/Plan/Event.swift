@@ -43,8 +43,9 @@ public enum Event: Hashable, Sendable {
     case makeDirectory(ActorNumber, PlaceNumber, FileID)
     case removeDirectory(ActorNumber, PlaceNumber)
     /// What was deleted comes back from that row to a free place: a document, one of its names, or a directory. The
-    /// file is a new one, in case the old one is gone.
-    case undelete(ActorNumber, RowNumber, PlaceNumber, FileID)
+    /// file is a new one, in case the old one is gone. Without `takesFormer` it is taken in any case: a program has the
+    /// old one open, and no link is left of it.
+    case undelete(ActorNumber, RowNumber, PlaceNumber, FileID, takesFormer: Bool = true)
     /// The entry of the deleted list that this removal made goes for good.
     case purge(RowNumber)
     /// A place gets the content of a version, in a new file. Conflicts that its user has looked at are settled by that;
@@ -58,6 +59,8 @@ public enum Event: Hashable, Sendable {
     case add(PlaceNumber, Added)
     /// Conflicts of a document that its user has looked at are none any more. Others stay.
     case resolve(DocumentNumber, [VersionNumber])
+    /// A version is to stay as it is: no writer goes on with it.
+    case pin(VersionNumber)
     /// Versions of a document go for good, as far as nothing keeps them. `sparesBases` leaves those that programs work
     /// from.
     case drop(DocumentNumber, [VersionNumber], sparesBases: Bool = false)

@@ -103,7 +103,9 @@ public struct Planning: Sendable {
         case .unlink(let actor, let place, let leavesNothing): unlink(actor, place, leavesNothing: leavesNothing)
         case .makeDirectory(let actor, let place, let file): makeDirectory(actor, place, file)
         case .removeDirectory(let actor, let place): removeDirectory(actor, place)
-        case .undelete(let actor, let row, let place, let file): undelete(actor, row, place, file)
+        case .undelete(let actor, let row, let place, let file, let takesFormer):
+            undelete(actor, row, place, file, takesFormer: takesFormer)
+        case .pin(let version): pin(version)
         case .purge(let row): purge(row)
         case .restore(let actor, let place, let version, let file, let losers):
             restore(actor, place, version, file, settling: losers)

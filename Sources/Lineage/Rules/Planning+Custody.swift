@@ -46,7 +46,7 @@ extension Planning {
 
     /// The version that a save is compared with must have the bytes that its row says. If a handle has gone on with it
     /// in another file, which has no name, the version is amended first.
-    mutating func amendOverwritten(_ version: VersionNumber?, exceptIn id: FileID) {
+    mutating func amendOverwritten(_ version: VersionNumber?, exceptIn id: FileID? = nil) {
         guard let version, let home = facts[version]?.content.file, home != id, let file = memory[home],
             file.holds == version, isHome(ofHeldVersionIn: file), file.isChanged, !isExtension(file)
         else { return }

@@ -1,8 +1,25 @@
-// Single versions that go for good.
+// Single versions that stay as they are, or go for good.
 
 import VersionModel
 
 extension Planning {
+    /// No handle amends a version any more, and no log goes on with it. If a handle has gone on with it already, it is
+    /// amended first.
+    mutating func pin(_ number: VersionNumber) {
+        memory.asked?.note(number)
+        amendOverwritten(number)
+        guard var version = facts[number], !version.isForgotten else { return }
+        if let document = facts.document(of: version) { memory.asked?.note(document) }
+        pass(nil)
+        for index in memory.handles.indices where memory.handles[index].saved == number {
+            memory.handles[index].saved = nil
+        }
+        if version.isAppended {
+            version.isAppended = false
+            record(.amend(version))
+        }
+    }
+
     /// Versions of a document go, as far as nothing keeps them (``Facts/stay(of:)``). Those that followed them go back
     /// to what was before (``Facts/ancestors(of:)``): no other version changes.
     ///

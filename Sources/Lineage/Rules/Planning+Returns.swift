@@ -13,7 +13,11 @@ extension Planning {
     /// | is one name's of several | has a name | that file's document has this name, too |
     /// | is one name's of several | was the document's to the end | the document has a new one, as above |
     /// | is one name's of several | was replaced since | a new document begins with what the name held |
-    mutating func undelete(_ actor: ActorNumber, _ number: RowNumber, _ place: PlaceNumber, _ newFile: FileID) {
+    /// Without `takesFormer` no document has an open file again: it has a new one, and what a program writes in the old
+    /// one later lies beside that.
+    mutating func undelete(
+        _ actor: ActorNumber, _ number: RowNumber, _ place: PlaceNumber, _ newFile: FileID, takesFormer: Bool
+    ) {
         guard let row = facts[number], let former = row.file, facts.occupant(of: place) == nil, isDeleted(number) else {
             return
         }
@@ -23,9 +27,9 @@ extension Planning {
             pass(.makeDirectory(place, newFile))
             come.hasNoVersions = true
         } else if let removed = facts.departure(of: row).flatMap(facts.removedName) {
-            giveBack(removed, to: &come)
+            giveBack(removed, to: &come, takesFormer)
         } else {
-            comeBack(row, from: former, to: &come)
+            comeBack(row, from: former, to: &come, takesFormer)
         }
         record(.row(come))
     }
@@ -39,10 +43,12 @@ extension Planning {
     }
 
     /// A document without a name.
-    private mutating func comeBack(_ row: NameRow, from former: FileID, to come: inout NameRow) {
+    private mutating func comeBack(
+        _ row: NameRow, from former: FileID, to come: inout NameRow, _ takesFormer: Bool
+    ) {
         // A program may be writing to it still.
-        if !isThere(former, for: row.document) { saveUnfinished(former) }
-        if isThere(former, for: row.document) {
+        if !takesFormer || !isThere(former, for: row.document) { saveUnfinished(former) }
+        if takesFormer, isThere(former, for: row.document) {
             come.file = former
             pass(.name(former, come.place))
         } else {
@@ -61,7 +67,7 @@ extension Planning {
     }
 
     /// A name that was removed while its document had others.
-    private mutating func giveBack(_ removed: Facts.Deleted, to come: inout NameRow) {
+    private mutating func giveBack(_ removed: Facts.Deleted, to come: inout NameRow, _ takesFormer: Bool) {
         let (row, document) = (removed.occupant, removed.occupant.document)
         let names = facts.namesOfFile(from: row)
         if let name = names.first(where: { $0.document == document }) ?? names.first {
@@ -69,7 +75,7 @@ extension Planning {
             return pass(come.file.map { .name($0, come.place) })
         }
         if !facts.hasName(document), let file = row.file, facts.lastRow(of: document)?.file == file {
-            return comeBack(row, from: file, to: &come)
+            return comeBack(row, from: file, to: &come, takesFormer)
         }
         let held = facts.shown(in: document, until: removed.departure.number.number)
         come.origin = held?.number ?? facts.origin(of: document)

@@ -7,8 +7,9 @@ extension RealWorld {
 
     func renumbered(_ event: Event) -> Event {
         switch event {
-        case .undelete(let actor, let row, let place, let file):
-            .undelete(actor, RowNumber(renumbered(row.number)), place, file)
+        case .undelete(let actor, let row, let place, let file, let takesFormer):
+            .undelete(actor, RowNumber(renumbered(row.number)), place, file, takesFormer: takesFormer)
+        case .pin(let version): .pin(renumbered(version))
         case .purge(let row): .purge(RowNumber(renumbered(row.number)))
         case .restore(let actor, let place, let version, let file, let losers):
             .restore(actor, place, renumbered(version), file, settling: losers.map(renumbered))
