@@ -18,8 +18,8 @@ extension FileRequests {
             return try openForReading(caller, node, flags, waiting)
         }
         guard !node.isForeign else { return try openPlainly(caller, node, flags, try openBelow(node, flags)) }
-        guard tree.isLive(node) else { return try openNameless(caller, node, flags) }
         let program = try recorded.program(caller)
+        guard tree.isLive(node) else { return try openNameless(caller, node, flags, by: program) }
         let descriptor = try recorded.repeating { () throws(Errno) in try openBelow(node, flags) }
         let writing = serving.writing(node, descriptor, flags, caller, program.requester)
         let access = writing.coordinated == nil ? nil : coordination.updating(node)
@@ -40,7 +40,7 @@ extension FileRequests {
         } catch {
             // It has lost its name while it waited.
             guard error.rawValue == ESTALE, !tree.isLive(writing.node) else { throw error }
-            let reply = try openNameless(writing.caller, writing.node, writing.flags)
+            let reply = try openNameless(writing.caller, writing.node, writing.flags, by: program)
             serving.end(writing.claim, writing.coordinated)
             return reply
         }

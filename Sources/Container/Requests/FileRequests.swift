@@ -80,11 +80,21 @@ final class FileRequests: Sendable {
             requester: program.requester, claim: writing.claim, coordinated: writing.coordinated,
             isReplacing: flags & O_TRUNC != 0)
         let isUnseen = passes(flags, entry.stat)
+        let event = Event.open(program.number, at.place, file.number, Self.mode(flags), isUnseen: isUnseen)
+        try admit(file, event, [at], caller)
+        return serve(file, isMediated: !isUnseen)
+    }
+
+    /// Has the rules know a handle, which has its file in reach from now on, and empties the file if it is opened for
+    /// that.
+    func admit(
+        _ file: OpenFile, _ event: Event, _ found: [FileAtPlace] = [], _ caller: Caller
+    ) throws(Errno) {
+        let (node, descriptor) = (file.node, file.descriptor)
         recorded.files.hold(node.file, descriptor)
         do throws(Errno) {
-            let event = Event.open(program.number, at.place, file.number, Self.mode(flags), isUnseen: isUnseen)
-            try engine.perform(event, [at]) { () throws(Errno) in
-                if flags & O_TRUNC != 0 {
+            try engine.perform(event, found) { () throws(Errno) in
+                if file.flags & O_TRUNC != 0 {
                     try Backing.check { ftruncate(descriptor.raw, 0) }
                     if caller.dropsSetID { SetIDRule.drop(on: descriptor.raw, by: caller) }
                 }
@@ -94,7 +104,6 @@ final class FileRequests: Sendable {
             recorded.files.letGo(node.file)
             throw error
         }
-        return serve(file, isMediated: !isUnseen)
     }
 
     /// Whether the kernel may write by itself, past the daemon. What the handle may overwrite is kept at its opening
@@ -134,7 +143,7 @@ final class FileRequests: Sendable {
         }
     }
 
-    private func serve(_ file: OpenFile, isMediated: Bool) -> OpenReply {
+    func serve(_ file: OpenFile, isMediated: Bool) -> OpenReply {
         let (reply, isPassed) = serving.admitWriter(file, isMediated: isMediated) { () throws(Errno) in
             try tree.names.reading { () throws(Errno) in try tree.ownFile(of: file.node).directory }
         }
