@@ -74,7 +74,7 @@ import Testing
             let isQuiet = !short.contains("undeleting") && !short.contains("\u{1B}")
             var problems = isQuiet ? [] : ["short: \(short.debugDescription)"]
             let many = try printed("undelete f{1..1000}").text
-            if !many.contains("undeleting: ") || !many.contains(" of 1000 (") {
+            if !many.contains(Told.undeleting) || !many.contains(" of 1000 (") {
                 problems.append("no progress: \(many)")
             }
             if !many.contains("\r\u{1B}[KUndeleted 1000 names.") {

@@ -113,7 +113,9 @@ import Testing
             let line = "script -qec '\(Workplace.control) undelete d > ../out' /dev/null"
             let output = try run("bash", ["-c", line], in: container.path)
             var problems: [String] = []
-            if !output.text.contains("undeleting: ") { problems.append("no progress: \(output.text.debugDescription)") }
+            if !output.text.contains(Told.undeleting) {
+                problems.append("no progress: \(output.text.debugDescription)")
+            }
             if !output.text.hasSuffix("\r\u{1B}[K") {
                 problems.append("it is left there: \(output.text.debugDescription)")
             }

@@ -47,6 +47,8 @@ public enum Told {
     public static let noHereContainer = "the current directory is not in a container"
     public static let noPresenters = "No presenters"
     public static let nearlyFull = "nearly full"
+    /// The progress of an undeletion.
+    public static let undeleting = "undeleting: "
     public static let contentLost = "content lost"
     public static let lastVersion = "  last"
     public static let noEffectYet = "no effect yet"
