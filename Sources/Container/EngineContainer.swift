@@ -50,13 +50,15 @@ public final class EngineContainer: ContainerRequests {
         let unwatched = Self.unwatched(facts)
         let marks = try Self.settled(tree, store, facts, kept, options)
         let recorder = StoreRecorder(facts, files: inReach)
+        let quiet = QuietNames(policy)
         let engine = Engine(
             Engine.Parts(
                 files: inReach, kept: kept, recorder: recorder, clock: options.clock, marks: marks,
-                unwatched: unwatched, kin: { programs.kin(of: $0) }),
+                unwatched: unwatched, kin: { programs.kin(of: $0) }, quiet: { quiet.quiet($0) }),
             names: tree.names)
         recorded = RecordedTree(
             tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
+        quiet.connect(recorded)
         let versioned = VersionedNames(recorded, policy)
         let coordination = EngineCoordination(
             recorded, serving: serving, FactHistory(facts, of: store), of: store)

@@ -71,4 +71,38 @@ struct EngineLeftOutTests {
             return deleted == "other-journal" ? [] : ["deleted: \(deleted)"]
         }
     }
+
+    @Test("A quiet document has no conflict: by its name, as a repository's own, or one that a repository ignores")
+    func quiet() throws {
+        try withEngine { container in
+            try shell(
+                """
+                git init -q repository; echo '*.out' > repository/.gitignore; mkdir repository/sub
+                for f in a.log f repository/.git/x repository/sub/a.out repository/sub/f; do echo zero > $f; done
+                """, in: container.path)
+            var problems: [String] = []
+            for (name, conflicts) in [
+                ("a.log", 0), ("f", 1), ("repository/.git/x", 0), ("repository/sub/a.out", 0), ("repository/sub/f", 1),
+            ] {
+                let one = try ActorProcess("one", in: container.path)
+                let other = try ActorProcess("other", in: container.path)
+                try one.load(name)
+                try other.save("ours\n", to: name)
+                try one.save("mine\n", to: name)
+                let found = try shell("getfattr --only-values -n user.versions.conflicts \(name)", in: container.path)
+                if found.text != String(conflicts) { problems.append("\(name): \(found.text) \(found.errors)") }
+            }
+            return problems
+        }
+    }
+
+    @Test("A setting takes effect at once")
+    func settings() throws {
+        try withEngine { container in
+            let set = try run(Workplace.control, ["config", "ignore.patterns", "[\"*.yy\"]"], in: container.path)
+            try shell("echo 1 > s.yy; echo 2 > s.yy; rm s.yy; echo 1 > s; echo 2 > s; rm s", in: container.path)
+            let deleted = try shell("ls .versions/.deleted", in: container.path).text
+            return set.status == 0 && deleted == "s" ? [] : ["\(set.errors) deleted: \(deleted)"]
+        }
+    }
 }

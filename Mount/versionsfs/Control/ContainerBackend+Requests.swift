@@ -304,7 +304,7 @@ extension ContainerBackend {
             return try answeringAboutSettings {
                 var settings = CheckedSettings(in: store.state)
                 try settings.set(request.key, to: request.value)
-                container.settings = settings.settings
+                operations.settings = settings.settings
                 guard let set = try settings.entries().first(where: { $0.key == request.key }) else {
                     throw OperationError(.invalid, "no setting \(request.key)")
                 }

@@ -80,7 +80,7 @@ final class ContainerQuery: RunningQuery {
     }
 
     private func add(_ entries: [TreeEntry], to page: inout QueryPage) {
-        let scopes = DocumentScopes(backend.container.settings.documentScopes)
+        let scopes = DocumentScopes(backend.operations.settings.documentScopes)
         for entry in entries {
             let item = backend.item(entry, scopes)
             if matcher.matches({ item.value(of: $0) }) { page.items.append(item) }

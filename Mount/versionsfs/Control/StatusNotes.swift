@@ -30,7 +30,7 @@ struct StatusNotes {
     }
 
     private var ignored: String? {
-        let (set, inFile) = (container.settings.ignorePatterns, filePatterns)
+        let (set, inFile) = (operations.settings.ignorePatterns, filePatterns)
         let patterns = set + inFile
         guard !patterns.isEmpty else { return nil }
         let sources = (set.isEmpty ? [] : ["ignore.patterns"]) + (inFile.isEmpty ? [] : [Self.name])
@@ -40,14 +40,14 @@ struct StatusNotes {
     }
 
     private var leftOut: String? {
-        guard let reason = container.ignoreFile?.objection else { return nil }
+        guard let reason = operations.ignoreFile?.objection else { return nil }
         return "\(Self.name) does not count: \(reason): only the container's owner and root may exclude files from "
             + "versions"
     }
 
     private var tooLarge: String? {
         guard !container.store.contents.canReflink, !container.options.isReadOnly else { return nil }
-        let limit = container.settings.maxFile
+        let limit = operations.settings.maxFile
         let units: [(UInt64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1, "bytes")]
         let shown = units.first { limit.isMultiple(of: $0.0) }.map { "\(limit / $0.0) \($0.1)" } ?? "\(limit)"
         return "the old content of a file over \(shown) that is overwritten in place is not kept: there is no "
@@ -71,13 +71,13 @@ struct StatusNotes {
 
     /// The patterns of `.versionsignore` that are in force, if the caller may read it.
     private var filePatterns: [String] {
-        guard let file = container.ignoreFile, file.isPublic || container.knowsAll(principal) else { return [] }
+        guard let file = operations.ignoreFile, file.isPublic || container.knowsAll(principal) else { return [] }
         return file.patterns
     }
 
     /// The `.versionsignore` in force, for programs.
     var ignoreFile: ContainerStatus.IgnoreFile? {
-        container.ignoreFile.map {
+        operations.ignoreFile.map {
             .init(path: Path(bytes: Array(Self.name.utf8)), counts: $0.counts, reason: $0.objection)
         }
     }

@@ -13,6 +13,19 @@ struct EngineOperations: OperatedContainer {
 
     private var replacing: EngineReplacing { EngineReplacing(ground: ground) }
 
+    // MARK: Settings
+
+    private var policy: Policy { ground.names.versioned.policy }
+    var ignoreFile: IgnoreFile? { policy.ignoreFile }
+
+    var settings: Settings {
+        get { policy.settings }
+        nonmutating set {
+            policy.settings = newValue
+            ground.browsing.serving.set(newValue)
+        }
+    }
+
     // MARK: Going back
 
     func restore(

@@ -18,6 +18,13 @@ public protocol OperatedContainer: Sendable {
     typealias Report = (_ done: Int) throws -> Void
     typealias PartReport = (_ done: Int, _ of: Int) throws -> Void
 
+    // MARK: Settings
+
+    /// The settings in force; setting them takes effect at once, but for `actors.boundaries`.
+    var settings: Settings { get nonmutating set }
+    /// `.versionsignore` at the root as it was read last; nil if there is none.
+    var ignoreFile: IgnoreFile? { get }
+
     // MARK: Going back
 
     func restore(
