@@ -6,8 +6,8 @@ import Logging
 import VersionModel
 import VersionStore
 
-/// In builds that check locks, `VERSIONSFS_ENGINE=1` has the engine serve the mount. The control socket answers for the
-/// history that was there before.
+/// In builds that check locks, `VERSIONSFS_ENGINE=1` has the engine serve the mount. The control socket answers from
+/// its facts, but for `check`, sums of space and a directory's past, which are those of the core before.
 struct EngineTrial {
     let container: EngineContainer
 

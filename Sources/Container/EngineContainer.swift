@@ -7,8 +7,8 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Puts the parts of a container over the engine together, and hands each request to the one that answers it. No daemon
-/// uses it yet: it has no operations and no claims, and does no work in the background.
+/// Puts the parts of a container over the engine together, and hands each request to the one that answers it. The
+/// daemon uses it in trials alone: it keeps no databases apart, and does not thin its history.
 public final class EngineContainer: ContainerRequests {
     private let recorded: RecordedTree
     let browsing: EngineBrowsing

@@ -13,18 +13,6 @@ struct EngineBrowsingTests {
         return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
-    private func expect(_ script: String, _ output: String, in container: TestContainer) throws -> [String] {
-        let found = try shell(script, in: container.path)
-        return found.text == output ? [] : ["\(script): \(found.text) \(found.errors)"]
-    }
-
-    private func withEngine(
-        _ files: [String: String] = [:], _ body: (TestContainer) throws -> [String]
-    ) throws {
-        try withContainer(
-            named: "browsed", files: files, environment: ["VERSIONSFS_ENGINE": "1"], level: .mounted, body: body)
-    }
-
     @Test("Former saves are files with the text, mode and time of theirs")
     func history() throws {
         try withEngine(["d/f": "zero\n"]) { container in

@@ -7,9 +7,7 @@ import Testing
 @Suite("The engine: what gets no versions")
 struct EngineLeftOutTests {
     private func withEngine(_ body: (TestContainer) throws -> [String]) throws {
-        try withContainer(
-            named: "leftout", files: ["a.o": "1\n"], environment: ["VERSIONSFS_ENGINE": "1"], level: .mounted,
-            body: body)
+        try MountTests.withEngine(["a.o": "1\n"], body)
     }
 
     /// A name with the contents of its former versions, the oldest first.

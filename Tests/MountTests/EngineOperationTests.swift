@@ -7,17 +7,9 @@ import Testing
 
 @Suite("The engine: operations of versionsctl")
 struct EngineOperationTests {
-    private func expect(_ script: String, _ output: String, in container: TestContainer) throws -> [String] {
-        let found = try shell(script, in: container.path)
-        return found.text == output ? [] : ["\(script): \(found.text) \(found.errors)"]
-    }
-
     private func withEngine(
         _ files: [String: String] = [:], _ body: (TestContainer) throws -> [String]
-    ) throws {
-        try withContainer(
-            named: "operated", files: files, environment: ["VERSIONSFS_ENGINE": "1"], level: .versioned, body: body)
-    }
+    ) throws { try MountTests.withEngine(files, level: .versioned, body) }
 
     // MARK: Restoring
 

@@ -16,7 +16,7 @@ protocol CoordinatedContainer: AnyObject, Sendable {
     var tree: LiveTree { get }
     var serving: Serving { get }
     func requester(_ caller: Caller) -> Requester
-    /// nil for what is no document.
+    /// The identity of a node's document; nil if the node stands for no document.
     func identity(of node: Node) -> ItemID?
 }
 
@@ -78,7 +78,8 @@ extension CoordinatedContainer {
         return Access(path: path, item: identity(of: node), kind: .writing(.updating))
     }
 
-    /// Claims and presenters go along with what was moved; with documents that were exchanged they stay at their names.
+    /// Claims and presenters go along with a moved item. Where two documents were exchanged, claims and presenters stay
+    /// at their names.
     /// Called with the names held.
     func noteMove(
         _ old: (name: FileName, parent: Node), _ new: (name: FileName, parent: Node), isExchange: Bool,

@@ -15,7 +15,8 @@ extension Engine {
         try perform(.seal(handle, goesOn: goesOn), doubted: doubted)
     }
 
-    /// A file as it is, beside what is remembered of it; nil if nothing is. Nothing is remembered of this look.
+    /// The engine looks at a file that it remembers, and does not remember this look. The result is nil if the file is
+    /// gone, or if the engine does not remember it.
     func look(at id: FileID, isDoubted: Bool = false) throws(Errno) -> FileLooks.Look? {
         guard let known = scene.recall(id) else { return nil }
         return try FileLooks(files: parts.files).look(

@@ -45,12 +45,12 @@ final class SceneTable: Sendable {
     /// Whether anything is remembered of a file.
     func remembers(_ file: FileID) -> Bool { state.withLock { $0.remembered[file] != nil } }
 
-    /// What is remembered of a file, and when it was looked at.
+    /// The daemon's memory of a file, with the stamp of its last look; nil if the daemon remembers nothing of it.
     func recall(_ file: FileID) -> (file: LiveFile, stamp: Stamp?)? {
         state.withLock { state in state.remembered[file].map { ($0, state.stamps[file]) } }
     }
 
-    /// What is remembered of a handle.
+    /// The daemon's memory of a handle; nil if the handle is not known.
     func handle(_ handle: HandleNumber) -> Handle? { state.withLock { $0.remembered[handle] } }
 
     /// Forgets a file that is as it was recorded and that no program has open.

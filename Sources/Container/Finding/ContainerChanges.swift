@@ -5,7 +5,7 @@ import VersionStore
 
 /// The change feed, and lists of what it does not go back to.
 public protocol ContainerChanges: Sendable {
-    /// The last number of the feed: what is told later has a larger one.
+    /// The last number of the feed: changes that are told later have larger ones.
     func lastTold() throws(StoreError) -> UInt64
     /// What was told after a number.
     /// - Parameter limit: about how many rows are read.

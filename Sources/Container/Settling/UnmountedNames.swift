@@ -40,7 +40,7 @@ struct UnmountedNames {
         let names = log.directoryNames
         recorded = Dictionary(grouping: names) { $0.place.directory }
         gone = Set(names.map(\.directory))
-        try look(at: .root, tree.root, try Backing.stat(tree.root.raw), strangers: nil)
+        try walk(try children(of: .root, tree.root, try Backing.stat(tree.root.raw), nil))
         if isAnythingMissing {
             let items = unknown
             try walk(items)
@@ -57,12 +57,6 @@ struct UnmountedNames {
             guard let (directory, stat) = try open(item) else { continue }
             left += try children(of: item.file, directory, stat, item.strangers)
         }
-    }
-
-    private mutating func look(
-        at file: FileID, _ directory: SharedDescriptor, _ stat: FileStat, strangers: [PlaceNumber]?
-    ) throws(Errno) {
-        try walk(try children(of: file, directory, stat, strangers))
     }
 
     /// - Returns: nil if another file has the name.
