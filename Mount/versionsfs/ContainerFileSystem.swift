@@ -9,9 +9,9 @@ import SystemPackage
 
 /// Serves a container to the kernel.
 final class ContainerFileSystem: FileSystem {
-    let container: any ContainerRequests
-    /// The tree under `.versions`; the ranges of its node and handle numbers mark them. nil: there is none.
-    private let browser: Browser?
+    let container: any ServedContainer
+    /// The tree under `.versions`; the ranges of its node and handle numbers mark them.
+    private let browser: Browser
     private let negotiated = Mutex(Features())
 
     /// `list-versions`: the root's listing includes `.versions`.
@@ -21,16 +21,9 @@ final class ContainerFileSystem: FileSystem {
 
     let diligence: Diligence
 
-    init(
-        _ container: any ContainerRequests, _ browser: Browser?, listsVersions: Bool = false,
-        diligence: Diligence = .ordinary
-    ) {
-        (self.container, self.browser) = (container, browser)
+    init(_ container: any ServedContainer, listsVersions: Bool = false, diligence: Diligence = .ordinary) {
+        (self.container, browser) = (container, container.makeBrowser())
         (self.listsVersions, self.diligence) = (listsVersions, diligence)
-    }
-
-    convenience init(_ container: LiveContainer, listsVersions: Bool = false, diligence: Diligence = .ordinary) {
-        self.init(container, Browser(container), listsVersions: listsVersions, diligence: diligence)
     }
 
     /// Who answers for a node: nil if it is of the live tree.
@@ -67,7 +60,7 @@ final class ContainerFileSystem: FileSystem {
         {
             return Entry(own)
         }
-        if let browser, Browser.owns(parent) || name == Browser.name {
+        if Browser.owns(parent) || name == Browser.name {
             let found = try browser.lookup(caller.inContainer, parent: parent, name: name)
             return found.map { Entry($0) } ?? Entry(missingFor: Browser.missingNameValid)
         }
@@ -122,7 +115,7 @@ final class ContainerFileSystem: FileSystem {
         _ caller: FUSE.Caller, parent: NodeID, name: [UInt8], newParent: NodeID, newName: [UInt8], flags: UInt32
     ) throws(Errno) {
         try container.refuseIfReadOnly()
-        if let browser, Browser.owns(parent) || Browser.owns(newParent) {
+        if Browser.owns(parent) || Browser.owns(newParent) {
             return try browser.rename(
                 caller.inContainer, parent: parent, name: name, newParent: newParent, newName: newName, flags: flags)
         }
@@ -305,7 +298,7 @@ final class ContainerFileSystem: FileSystem {
             isFull = !take(item)
             return !isFull
         }
-        guard listsVersions, !isFull, node == LiveContainer.rootNode, let browser,
+        guard listsVersions, !isFull, node == LiveContainer.rootNode,
             let entry = browser.rootEntry(withAttributes: plus, nextOffset: Self.behindAll)
         else { return }
         if !take(entry), let found = entry.found { browser.forget(found.node, lookups: 1) }

@@ -55,14 +55,8 @@ struct Daemon {
         chdir("/")
         let opened = try OpenedContainer(place, arguments, logger, isReadOnly: arguments.table.isReadOnly)
         let (path, container) = (opened.path, opened.container)
-        let engine = try EngineTrial(opened, logger)
-        let fileSystem = engine.map {
-            ContainerFileSystem(
-                $0.container, Browser($0.container), listsVersions: arguments.has("list-versions"),
-                diligence: .init(arguments.table))
-        }
-            ?? ContainerFileSystem(
-                container, listsVersions: arguments.has("list-versions"), diligence: .init(arguments.table))
+        let fileSystem = ContainerFileSystem(
+            container, listsVersions: arguments.has("list-versions"), diligence: .init(arguments.table))
         let socket = try socketPlace(container, besides: point)
         var table = arguments.table
         if geteuid() == 0, let below = MountFlags.present(at: path) { table.inherit(below) }
@@ -73,14 +67,13 @@ struct Daemon {
         signals.start()
         let server: ControlServer
         do {
-            server = try serveControl(at: socket, container, engine?.container, path, point, fileSystem)
-            engine?.container.socketPath = container.socketPath
+            server = try serveControl(at: socket, container, path, point, fileSystem)
         } catch {
             try? session.unmount(.aborted)
             throw error
         }
-        if let engine { engine.container.start() } else { container.start() }
-        DetachWatch.start(point.bytes) { container.store.noteDetached() }
+        container.start()
+        DetachWatch.start(point.bytes) { container.state.noteDetached() }
         KnownMount.note(path, on: point)
         logger.notice("mounted", metadata: ["container": "\(path)", "mountpoint": "\(point)"])
         // Requests before `run()` wait in the kernel. The cover makes a request, and so waits for `run()`.
@@ -95,10 +88,10 @@ struct Daemon {
         } catch {
             logger.error("the mount ended: \(error)")
         }
-        container.store.noteEnding()
+        container.state.noteEnding()
         cover?.lift()
-        engine?.container.close()
         container.close()
+        container.state.close()
         // Last: `versionsctl unmount` waits for the end of its connection, and expects the container to be free then.
         server.stop()
         logger.notice("unmounted", metadata: ["container": "\(path)"])
@@ -145,10 +138,10 @@ struct Daemon {
 
     /// The place for the control socket. The mount must not cover it, because nothing serves the mount yet.
     private func socketPlace(
-        _ container: LiveContainer, besides mountpoint: FilePath
+        _ container: any ServedContainer, besides mountpoint: FilePath
     ) throws(StartError) -> SocketPlace {
         let place = SocketPlace(
-            container: container.store.identity.container, user: geteuid(),
+            container: container.state.identity.container, user: geteuid(),
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
         guard FilePath(place.directory).starts(with: mountpoint) else { return place }
         throw StartError(
@@ -156,12 +149,12 @@ struct Daemon {
     }
 
     private func serveControl(
-        at place: SocketPlace, _ container: LiveContainer, _ engine: EngineContainer?, _ path: FilePath,
-        _ mountpoint: FilePath, _ fileSystem: ContainerFileSystem
+        at place: SocketPlace, _ container: any ServedContainer, _ path: FilePath, _ mountpoint: FilePath,
+        _ fileSystem: ContainerFileSystem
     ) throws(StartError) -> ControlServer {
-        let probe = FileSystemProbe(container.store, isReadOnly: arguments.table.isReadOnly)
+        let probe = FileSystemProbe(container.state, isReadOnly: arguments.table.isReadOnly)
         let backend = ContainerBackend(
-            container, engine: engine,
+            container,
             .init(
                 mountpoint: Path(bytes: mountpoint.bytes), version: ProductVersion.current,
                 log: log.place,
@@ -169,7 +162,7 @@ struct Daemon {
                 notes: { fileSystem.notes + [Nesting.note(on: path)].compactMap { $0 } },
                 fileSystems: {
                     FileSystemsBelow.list(
-                        path, probe, canReflink: container.store.contents.canReflink,
+                        path, probe, canReflink: container.state.contents.canReflink,
                         passesThrough: fileSystem.transport.passthrough)
                 }, state: Path(bytes: path.bytes + Array("/.versionsfs".utf8))))
         do {

@@ -12,8 +12,8 @@ final class FileSystemProbe: Sendable {
     /// Guards the answer; the test takes no other lock of the daemon.
     private let found = Mutex<[String]?>(nil)
 
-    init(_ store: VersionStore, isReadOnly: Bool) {
-        state = store.state
+    init(_ store: ContainerState, isReadOnly: Bool) {
+        state = store.directory
         // No test in a read-only container.
         if isReadOnly { found.withLock { $0 = [] } }
     }

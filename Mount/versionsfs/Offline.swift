@@ -28,9 +28,12 @@ enum Offline {
         try Nesting.refuseWithin(place)
         let opened = try OpenedContainer(
             place, arguments, logger, isReadOnly: false, toleratesSettings: true)
-        let ending = Once { opened.container.close() }
+        let ending = Once {
+            opened.container.close()
+            opened.container.state.close()
+        }
         defer { ending.run() }
-        let probe = FileSystemProbe(opened.store, isReadOnly: false)
+        let probe = FileSystemProbe(opened.container.state, isReadOnly: false)
         let transport = ContainerStatus.Transport(passthrough: false, ring: false)
         let backend = ContainerBackend(
             opened.container,
@@ -45,12 +48,13 @@ enum Offline {
                     return sentences(about: marks)
                 },
                 notes: {
-                    CheckedSettings(in: opened.store.state).complaints(opened.path).map(\.line)
+                    CheckedSettings(in: opened.container.state.directory).complaints(opened.path).map(\.line)
                         + [Nesting.note(on: opened.path)].compactMap { $0 }
                 },
                 fileSystems: {
                     FileSystemsBelow.list(
-                        opened.path, probe, canReflink: opened.store.contents.canReflink, passesThrough: false)
+                        opened.path, probe, canReflink: opened.container.state.contents.canReflink,
+                        passesThrough: false)
                 }, state: Path(bytes: opened.path.bytes + Array("/.versionsfs".utf8))))
         OfflineService.run(backend: backend)
     }

@@ -12,8 +12,7 @@ import VersionStore
 struct OpenedContainer {
     let path: FilePath
     let root: FileDescriptor
-    let store: VersionStore
-    let container: LiveContainer
+    let container: any ServedContainer
 
     /// - Parameters:
     ///   - path: absolute and without links.
@@ -42,25 +41,28 @@ struct OpenedContainer {
         guard fgetxattrCount(root.rawValue, "user.versions.container") < 0 else {
             throw StartError(path, "already mounted", hint: "`versionsctl status \(path)` shows the mount")
         }
+        let core: Core
         do {
-            store = try Self.openStore(
-                path, root, .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly),
-                waits: arguments.mode == .mount)
+            core = try Self.openCore(
+                root, .init(clock: SystemClock(), logger: logger, readOnly: isReadOnly),
+                waits: arguments.mode == .mount, path)
+        } catch let failure as UpgradeFailure {
+            throw StartError(path, "\(failure)", hint: nil)
         } catch {
-            if error == .inUse { throw StartError(LockHolder.diagnostic(path, root)) }
+            if error as? StoreError == .inUse { throw StartError(LockHolder.diagnostic(path, root)) }
             throw Self.failure(path, error, isReadOnly: isReadOnly)
         }
-        if store.identity.wasCopied {
+        if core.state.identity.wasCopied {
             logger.notice("the directory is a copy of another container and has a new device id")
             // The waiting command prints it too.
             if arguments.readyDescriptor != nil {
                 note("\(path) is a copy of another container and has a new device id.")
             }
         }
-        if store.identity.rebuilt { logger.warning("the catalog was rebuilt from the kept contents") }
-        let checked = CheckedSettings(in: store.state)
+        if core.wasRebuilt { logger.warning("the catalog was rebuilt from the kept contents") }
+        let checked = CheckedSettings(in: core.state.directory)
         if !toleratesSettings, let complaint = checked.complaints(path).first {
-            store.close()
+            core.close()
             throw StartError(complaint)
         }
         for text in toleratesSettings ? [] : checked.ignored {
@@ -68,9 +70,8 @@ struct OpenedContainer {
             if arguments.readyDescriptor != nil { note("\(path): \(text)") }
         }
         do {
-            container = try LiveContainer(
-                root: root, store: store,
-                options: .init(
+            container = try core.container(
+                .init(
                     clock: SystemClock(), logger: logger, settings: checked.settings, servesOthers: geteuid() == 0,
                     isReadOnly: isReadOnly))
         } catch {
@@ -83,21 +84,24 @@ struct OpenedContainer {
     /// The longest wait for the daemon of the previous mount, which writes its last changes.
     private static let patience = Duration.seconds(20)
 
-    private static func openStore(
-        _ path: FilePath, _ root: FileDescriptor, _ options: VersionStore.Options, waits: Bool
-    ) throws(StoreError) -> VersionStore {
+    private static func openCore(
+        _ root: FileDescriptor, _ options: ContainerState.Options, waits: Bool, _ path: FilePath
+    ) throws -> Core {
         let end = ContinuousClock.now.advanced(by: patience)
         while true {
-            do throws(StoreError) { return try VersionStore(root: root, options: options) } catch {
+            do { return try Core(root, options) } catch {
                 let rest = ContinuousClock.now.duration(to: end)
-                guard waits, error == .inUse, rest > .zero, LockHolder.mayEnd(path, root) else { throw error }
+                guard waits, error as? StoreError == .inUse, rest > .zero, LockHolder.mayEnd(path, root) else {
+                    throw error
+                }
                 options.logger.notice("waiting for the daemon of an earlier mount, which is ending")
                 guard LockHolder.wait(for: root, atMost: rest) else { throw error }
             }
         }
     }
 
-    private static func failure(_ path: FilePath, _ error: StoreError, isReadOnly: Bool) -> StartError {
+    private static func failure(_ path: FilePath, _ error: any Error, isReadOnly: Bool) -> StartError {
+        guard let error = error as? StoreError else { return StartError(path, "\(error)", hint: nil) }
         if case .untrusted(let what, let advice) = error { return StartError(path, what, hint: advice) }
         let (text, hint): (String, String) =
             switch error {

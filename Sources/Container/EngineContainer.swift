@@ -9,8 +9,10 @@ import VersionStore
 
 /// Puts the parts of a container over the engine together, and hands each request to the one that answers it. The
 /// daemon uses it in trials alone: it keeps no databases apart, and does not thin its history.
-public final class EngineContainer: ContainerRequests {
-    private let recorded: RecordedTree
+public final class EngineContainer: ServedContainer {
+    public let state: ContainerState
+    public let options: ContainerOptions
+    let recorded: RecordedTree
     let browsing: EngineBrowsing
     private let serving: Serving
     private let directories: DirectoryRequests
@@ -19,36 +21,33 @@ public final class EngineContainer: ContainerRequests {
     private let files: FileRequests
     private let keeper: EngineKeeper
     private let timers = Scheduler()
-    private let isReadOnly: Bool
     /// How often what the catalog and the disk tell as well is let go.
     private static let rest: Int64 = 5_000_000_000
 
-    /// Serves the tree below `root`, which stays the caller's to close after ``close()``. So does the store.
-    public init(
-        root: FileDescriptor, store: VersionStore, facts: FactStore, options: LiveContainer.Options
-    ) throws(StoreError) {
-        isReadOnly = options.isReadOnly
+    /// Serves the tree of a container, whose state stays the caller's to close after ``close()``.
+    public init(_ state: ContainerState, _ facts: FactStore, _ options: ContainerOptions) throws(StoreError) {
+        (self.state, self.options) = (state, options)
         let survivors = Survivors()
         if !facts.identity.cleanShutdown, !options.isReadOnly { survivors.find() }
         let tree: LiveTree
         do throws(Errno) {
             tree = try LiveTree(
-                root: root, store: store, servesOthers: options.servesOthers,
+                root: state.root, store: state, servesOthers: options.servesOthers,
                 heldDirectories: options.heldDirectories, survivors: survivors)
         } catch { throw .io(error, "the container's root") }
         let callers = Callers(boundaries: options.settings.actorBoundaries)
         let policy = Policy(options.settings)
         serving = Serving(
             nodes: tree.nodes, callers: callers, policy: policy, timers: timers, logger: options.logger)
-        directories = DirectoryRequests(tree, passthrough: serving.passthrough, store: store)
+        directories = DirectoryRequests(tree, passthrough: serving.passthrough, store: state)
         metadata = MetadataRequests(
             tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
         let inReach = FilesInReach()
         let kept = KeptObjects(
-            Custodian(store: store, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach)
+            Custodian(state, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach)
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
-        let unwatched = Self.unwatched(facts)
-        let marks = try Self.settled(tree, store, facts, kept, options)
+        let unwatched = try Self.unwatched(facts)
+        let marks = try Self.settled(tree, state, facts, kept, options)
         let recorder = StoreRecorder(facts, files: inReach)
         let quiet = QuietNames(policy)
         let engine = Engine(
@@ -61,13 +60,13 @@ public final class EngineContainer: ContainerRequests {
         quiet.connect(recorded)
         let versioned = VersionedNames(recorded, policy)
         let coordination = EngineCoordination(
-            recorded, serving: serving, FactHistory(facts, of: store), of: store)
+            recorded, serving: serving, FactHistory(facts, of: state), of: state)
         names = NameRequests(recorded, versioned, coordination, kept: kept)
         files = FileRequests(
-            recorded, versioned, coordination, store: store,
+            recorded, versioned, coordination, store: state,
             UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options),
             logger: options.logger)
-        browsing = EngineBrowsing(names, store: store, logger: options.logger)
+        browsing = EngineBrowsing(names, state, logger: options.logger)
         recorder.connect { [weak coordination] facts in coordination?.origin(of: facts) }
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
@@ -77,6 +76,7 @@ public final class EngineContainer: ContainerRequests {
 
     public var facts: FactStore { recorded.facts }
     public var finder: Finder { Finder(browsing) }
+    public func makeBrowser() -> Browser { Browser(of: browsing) }
     public var operations: any OperatedContainer { EngineOperations(ground: browsing.ground) }
 
     /// The path of the control socket, which programs find by an attribute of any file.
@@ -90,7 +90,7 @@ public final class EngineContainer: ContainerRequests {
         timers.start()
         serving.start()
         names.versioned.readIgnoreFile()
-        files.start(isSettled: isReadOnly || facts.identity.cleanShutdown)
+        files.start(isSettled: options.isReadOnly || facts.identity.cleanShutdown)
         rest()
     }
 
@@ -116,7 +116,7 @@ public final class EngineContainer: ContainerRequests {
     // MARK: Requests
 
     public func refuseIfReadOnly() throws(Errno) {
-        if isReadOnly || facts.isWritingRefused { throw .readOnlyFileSystem }
+        if options.isReadOnly || facts.isWritingRefused { throw .readOnlyFileSystem }
     }
 
     public func connect(_ kernel: any KernelSide) { serving.passthrough.kernel.connect(kernel) }

@@ -16,32 +16,7 @@ import VersionStore
 /// Locks, in the order they may be taken: the names of the tree, a document's state, the node table, then the small
 /// tables (descriptors, open files, openings, tombstones, observations), under which nothing else is locked.
 public final class LiveContainer: Sendable {
-    /// The parts of its surroundings that a container needs.
-    public struct Options: Sendable {
-        public var clock: any WallClock
-        public var logger: Logger
-        public var settings: Settings
-        /// Whether requests come from other users than the daemon's: new files are then given to the caller's user.
-        public var servesOthers: Bool
-        /// Whether no write is allowed, not even to the state.
-        public var isReadOnly: Bool
-        /// How many directories' descriptors are kept at hand.
-        var heldDirectories = 512
-        /// How long a file is watched of which it cannot be told whether it is mapped, while nothing in it changes.
-        var unansweredSeconds: Int64 = 60
-        /// Hears what requests do; only tests have one.
-        public var listener: (any EventListener)?
-
-        public init(
-            clock: any WallClock, logger: Logger, settings: Settings, servesOthers: Bool, isReadOnly: Bool = false
-        ) {
-            self.isReadOnly = isReadOnly
-            self.clock = clock
-            self.logger = logger
-            self.settings = settings
-            self.servesOthers = servesOthers
-        }
-    }
+    public typealias Options = ContainerOptions
 
     /// How long observations may wait to be worked in.
     private static let notesNanoseconds: Int64 = 200_000_000
@@ -89,7 +64,7 @@ public final class LiveContainer: Sendable {
         self.options = options
         do throws(Errno) {
             tree = try LiveTree(
-                root: root, store: store, servesOthers: options.servesOthers,
+                root: root, store: store.base, servesOthers: options.servesOthers,
                 heldDirectories: options.heldDirectories, survivors: survivors)
         } catch { throw .io(error, "the container's root") }
         let nodes = tree.nodes
@@ -102,8 +77,8 @@ public final class LiveContainer: Sendable {
         policy = Policy(options.settings)
         serving = Serving(
             nodes: nodes, callers: callers, policy: policy, timers: timers, logger: options.logger)
-        directoryRequests = DirectoryRequests(tree, passthrough: serving.passthrough, store: store)
-        custodian = Custodian(store: store, nodes: nodes, logger: options.logger)
+        directoryRequests = DirectoryRequests(tree, passthrough: serving.passthrough, store: store.base)
+        custodian = Custodian(store.base, former: store, nodes: nodes, logger: options.logger)
         let around = Space.Surroundings(
             store: store, root: tree.root, policy: policy, names: tree.names, nodes: nodes, documents: documents,
             tombstones: tombstones, observers: observers, pendingHashes: pendingHashes, chores: chores,

@@ -26,10 +26,10 @@ struct Recovery {
     var directories: ((FileID) -> TreePath?)?
 
     init(opening: StoreOpening) {
-        contents = opening.contents
-        deletedArea = opening.deletedArea
+        contents = opening.base.contents
+        deletedArea = opening.base.deletedArea
         catalog = opening.catalog
-        tree = LiveTree(root: opening.root, identity: opening.fileIdentity)
+        tree = LiveTree(root: opening.base.root, identity: opening.base.fileIdentity)
         device = opening.identity.device
         logger = opening.options.logger
         isOpening = true

@@ -54,7 +54,7 @@ struct StateDirectory {
     }
 
     /// Whether the state was made elsewhere: copied with its directory, or restored from a backup.
-    var isCopy: Bool { line.map { $0.location != location } ?? false }
+    func isCopy(of line: FormatLine?) -> Bool { line.map { $0.location != location } ?? false }
 
     /// Writes a new format line. The new file is locked before it becomes visible.
     mutating func write(_ line: FormatLine) throws(StoreError) {

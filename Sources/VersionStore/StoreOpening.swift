@@ -18,73 +18,59 @@ struct StoreOpening {
     /// The largest number of events of an epoch; with 13 bits of epochs the numbers are exact in JavaScript, too.
     private static let epochBits: UInt64 = 40
     private static let containerKey = "container"
-    private static let catalogName = "catalog.sqlite"
+    static let catalogName = "catalog.sqlite"
     /// The mark of damage that was noticed while the catalog was in use.
     private static let damageMark = "catalog.damaged"
 
-    let root: FileDescriptor
-    let options: VersionStore.Options
-    var directory: StateDirectory
+    let base: ContainerState
     let catalog: Catalog
-    let contents: ContentStore
-    let deletedArea: DeletedArea
     private(set) var identity: VersionStore.Identity
-    private(set) var fileIdentity: FileIdentity
     /// The number of the catalog's last call.
     private(set) var applied: UInt64 = 0
     /// The time of the catalog's last change before a disorderly end; nil if it is unknown.
     private(set) var lastChange: Timestamp?
     /// The time of the orderly close; nil after a disorderly end, for a copy, or if the clock was set back.
     let closed: Timestamp?
-    /// The identities before the copy, whose FileIDs are still in the catalog.
-    private let previous: FormatLine?
+    var options: VersionStore.Options { base.options }
 
     init(root: FileDescriptor, options: VersionStore.Options) throws(StoreError) {
-        self.root = root
-        self.options = options
-        directory = try StateDirectory(root: root, readOnly: options.readOnly)
+        let opening = try StateOpening(root: root, options: options)
+        let (catalog, isNew): (Catalog, Bool)
+        do throws(StoreError) { (catalog, isNew) = try Self.openCatalog(opening.directory.state, options) } catch {
+            opening.directory.close()
+            throw error
+        }
+        let isLost = isNew && opening.hasState
         do throws(StoreError) {
-            var isNew = directory.wasCreated
-            (catalog, isNew) = try Self.openCatalog(directory, options)
-            previous = directory.line
-            let isCopy = directory.isCopy
-            let isLost = isNew && Self.hasState(directory)
-            let isFresh = directory.line == nil || isCopy
-            let line = FormatLine(
-                container: isFresh ? .random() : directory.line?.container ?? .random(),
-                device: isFresh ? .random() : directory.line?.device ?? .random(),
-                epoch: (directory.line?.epoch ?? 0) + (isFresh || isLost ? 1 : 0), location: directory.location)
-            let clean = (try? catalog.meta(Self.cleanKey)) == [1]
-            let isUnsettled = !isNew && (!clean || (try? catalog.meta(Self.unsettledKey)) == [1])
-            identity = VersionStore.Identity(
-                container: line.container, device: line.device, epoch: line.epoch, deviceName: Self.hostName(),
-                wasCopied: isCopy, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean,
-                isUnsettled: isUnsettled)
-            closed = clean && !isCopy ? Self.closing(catalog) : nil
-            let rootDevice = try? System.extendedStatus("", in: root).device
-            fileIdentity = FileIdentity(container: line.container, rootDevice: rootDevice)
-            let settling = Settling(on: directory.staging, readOnly: options.readOnly)
-            catalog.connection.settling.withLock { $0 = settling }
-            catalog.connection.takeOverCheckpoints()
-            let objects = Shelf(
-                directory: directory.objects, staging: directory.staging, space: SpaceMeter(), settling: settling)
-            contents = ContentStore(shelf: objects, readOnly: options.readOnly)
-            deletedArea = DeletedArea(
-                shelf: Shelf(
-                    directory: directory.deleted, staging: directory.staging, space: SpaceMeter(), settling: settling),
-                contents: objects)
-            if !options.readOnly, line != directory.line { try directory.write(line) }
+            self.init(try ContainerState(opening, isLost: isLost), catalog, isNew: isNew, isLost: isLost)
         } catch {
-            directory.close()
+            catalog.close()
             throw error
         }
     }
 
-    /// Runs the necessary recovery, and notes that the container is open.
+    /// Opens the catalog of a state that is open already, and stays so if it cannot be opened.
+    init(over state: ContainerState) throws(StoreError) {
+        let (catalog, isNew) = try Self.openCatalog(state.directory, state.options)
+        self.init(state, catalog, isNew: isNew, isLost: isNew)
+    }
+
+    private init(_ state: ContainerState, _ catalog: Catalog, isNew: Bool, isLost: Bool) {
+        (base, self.catalog) = (state, catalog)
+        let clean = (try? catalog.meta(Self.cleanKey)) == [1]
+        let isUnsettled = !isNew && (!clean || (try? catalog.meta(Self.unsettledKey)) == [1])
+        identity = VersionStore.Identity(
+            base.identity, wasCreated: isNew && !isLost, rebuilt: isLost, cleanShutdown: clean,
+            isUnsettled: isUnsettled)
+        closed = clean && !base.identity.wasCopied ? Self.closing(catalog) : nil
+        catalog.connection.settling.withLock { $0 = base.settling }
+        catalog.connection.takeOverCheckpoints()
+    }
+
+    /// Runs the necessary recovery, and notes that the container is open. A failure closes the catalog.
     mutating func run() throws(StoreError) {
         do throws(StoreError) { try recover() } catch {
             catalog.close()
-            directory.close()
             throw error
         }
     }
@@ -122,12 +108,12 @@ struct StoreOpening {
         } catch let failure as SQLFailure { throw .catalog(code: failure.code, failure.message) } catch {
             throw .catalog(code: 1, "\(error)")
         }
-        directory.emptyStaging()
+        base.emptyStaging()
     }
 
     /// Applies calls that were committed before a kill and are not in the catalog.
     private func redo() throws {
-        let (calls, last) = RedoLog.calls(in: directory.state, after: number(RedoLog.appliedKey))
+        let (calls, last) = RedoLog.calls(in: base.directory, after: number(RedoLog.appliedKey))
         guard !calls.isEmpty else { return }
         _ = try catalog.stage(calls[...], applied: last)
         try catalog.commitStaged()
@@ -171,25 +157,19 @@ struct StoreOpening {
     }
 
     private func restoreSpace() {
-        if identity.wasCreated {
-            contents.shelf.space.restore(0)
-            deletedArea.shelf.space.restore(0)
-        }
+        if identity.wasCreated { base.restoreEmptySpace() }
         guard identity.cleanShutdown, !identity.wasCopied, let bytes = try? catalog.meta(Self.spaceKey) else { return }
-        var reader = ByteReader(bytes)
-        guard let history = try? reader.signed64(), let deleted = try? reader.signed64() else { return }
-        contents.shelf.space.restore(history)
-        deletedArea.shelf.space.restore(deleted)
+        base.restoreSpace(bytes)
     }
 
     // MARK: The catalog's file
 
     private static func openCatalog(
-        _ directory: StateDirectory, _ options: VersionStore.Options
+        _ directory: FileDescriptor, _ options: VersionStore.Options
     ) throws(StoreError) -> (Catalog, isNew: Bool) {
-        let path = SQLitePath.path(of: catalogName, in: directory.state)
-        let exists = (try? System.status(catalogName, in: directory.state)) != nil
-        let isMarked = (try? System.status(damageMark, in: directory.state)) != nil
+        let path = SQLitePath.path(of: catalogName, in: directory)
+        let exists = (try? System.status(catalogName, in: directory)) != nil
+        let isMarked = (try? System.status(damageMark, in: directory)) != nil
         if exists, !isMarked || options.readOnly {
             do {
                 let catalog = try Catalog(path: path, readOnly: options.readOnly)
@@ -212,48 +192,29 @@ struct StoreOpening {
     }
 
     /// Checks a catalog completely after a disorderly end, if it is small enough for one read.
-    private static func isWhole(_ catalog: Catalog, _ directory: StateDirectory) throws -> Bool {
+    private static func isWhole(_ catalog: Catalog, _ directory: FileDescriptor) throws -> Bool {
         if try catalog.meta(cleanKey) == [1] { return true }
-        guard let status = try? System.status(catalogName, in: directory.state), status.st_size < 32 << 20 else {
+        guard let status = try? System.status(catalogName, in: directory), status.st_size < 32 << 20 else {
             return true
         }
         return try catalog.damage().isEmpty
     }
 
-    private static func setAside(_ directory: StateDirectory, stamp: Timestamp) throws(StoreError) {
+    private static func setAside(_ directory: FileDescriptor, stamp: Timestamp) throws(StoreError) {
         for suffix in ["", "-wal", "-shm"] {
             do throws(Errno) {
                 try System.rename(
-                    catalogName + suffix, in: directory.state,
+                    catalogName + suffix, in: directory,
                     to: "\(catalogName).damaged-\(stamp.nanoseconds)\(suffix)",
-                    in: directory.state)
+                    in: directory)
             } catch .noSuchFileOrDirectory {} catch { throw .io(error, "moving the damaged catalog aside") }
         }
-        try? System.unlink(damageMark, in: directory.state)
+        try? System.unlink(damageMark, in: directory)
     }
 
     static func markDamaged(_ state: FileDescriptor) {
         if let file = try? System.openRegular(damageMark, in: state, O_WRONLY | O_CREAT, mode: 0o600) {
             System.close(file)
         }
-    }
-
-    /// Whether there is state that a lost catalog must have known.
-    private static func hasState(_ directory: StateDirectory) -> Bool {
-        if directory.line != nil { return true }
-        return [directory.objects, directory.deleted].contains { !((try? System.names(in: $0)) ?? []).isEmpty }
-    }
-
-    private static func hostName() -> String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        gethostname(&buffer, buffer.count - 1)
-        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.prefix { $0 != 46 }
-        let letters = bytes.map { byte -> UInt8 in
-            switch byte {
-            case 48...57, 65...90, 97...122, 45: byte
-            default: 45
-            }
-        }
-        return letters.isEmpty ? "device" : String(decoding: letters.prefix(32), as: UTF8.self)
     }
 }

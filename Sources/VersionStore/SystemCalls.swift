@@ -92,6 +92,13 @@ enum System {
         try call { unlinkat(directory.rawValue, name, flags) }
     }
 
+    static func exists(_ name: String, in directory: FileDescriptor) throws(Errno) -> Bool {
+        do throws(Errno) {
+            _ = try status(name, in: directory)
+            return true
+        } catch .noSuchFileOrDirectory { return false }
+    }
+
     static func status(_ name: UnsafePointer<CChar>, in directory: FileDescriptor) throws(Errno) -> stat {
         var status = stat()
         try call { fstatat(directory.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) }

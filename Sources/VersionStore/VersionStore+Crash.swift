@@ -28,8 +28,7 @@ extension VersionStore {
         return try read { try Query.versions(since: last ?? Timestamp(nanoseconds: .min), $0) }
     }
 
-    /// The longest time that Linux keeps written data from the disk, with a margin.
-    public static let dirtyNanoseconds: Int64 = 60_000_000_000
+    public static let dirtyNanoseconds = ContainerState.dirtyNanoseconds
 
     /// Checks the contents kept just before the end: an incomplete content on the disk is marked unfinished, a missing
     /// one lost.

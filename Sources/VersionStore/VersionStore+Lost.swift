@@ -2,14 +2,16 @@
 
 import VersionModel
 
-extension VersionStore {
-    /// The versions whose content is gone.
-    public struct LostContents: Hashable, Sendable {
-        public var count: Int
-        /// Some of their documents.
-        public var items: [ItemID]
-    }
+/// The versions whose content is gone.
+public struct LostContents: Hashable, Sendable {
+    public var count: Int
+    /// Some of their documents.
+    public var items: [ItemID]
 
+    public init(count: Int, items: [ItemID]) { (self.count, self.items) = (count, items) }
+}
+
+extension VersionStore {
     /// Counts the versions whose content is gone, and names at most `limit` of their documents.
     public func lostContents(naming limit: Int) throws(StoreError) -> LostContents {
         let flag = Int64(Version.Flags.contentLost.rawValue)

@@ -116,22 +116,9 @@ extension VersionStore {
     /// The first and last sequence numbers in the feed; nil if it is empty.
     public func changeRange() throws(StoreError) -> ClosedRange<UInt64>? { try read { try Query.changeRange($0) } }
 
-    /// Counts of the catalog's records.
-    public struct Statistics: Hashable, Sendable {
-        public var items = 0
-        public var versions = 0
-        /// The number of unresolved losers of items that are not deleted.
-        public var conflicts = 0
-        public var deletions = 0
-        /// The total length of the deleted files.
-        public var deletedBytes: UInt64 = 0
-        /// The state's disk usage.
-        public var space: StateSpace
-    }
-
-    public func statistics() throws(StoreError) -> Statistics {
+    public func statistics() throws(StoreError) -> ContainerCounts {
         let counts = try read { try Query.statistics($0) }
-        var statistics = Statistics(space: space)
+        var statistics = ContainerCounts()
         guard counts.count == 5 else { return statistics }
         statistics.items = Int(clamping: counts[0])
         statistics.versions = Int(clamping: counts[1])

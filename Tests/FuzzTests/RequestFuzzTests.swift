@@ -64,7 +64,7 @@ import VersionStore
         let opened = try OpenedContainer(try absolutePath(path), try Arguments([path]), logger, isReadOnly: false)
         var settings = Settings()
         settings.replaceWaitNanoseconds = 20_000_000
-        opened.container.settings = settings
+        opened.container.operations.settings = settings
         opened.container.start()
         let session = try FuzzSession(ContainerFileSystem(opened.container))
         var messages = FuzzMessages(seed: seed)

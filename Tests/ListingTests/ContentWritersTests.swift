@@ -81,14 +81,15 @@ import Testing
             written[member] = Set(functions.filter { $0.type == type && $0.isPublic }.map(\.name))
                 .subtracting(Self.harmless)
         }
-        written["store"] = try callers(written, among: functions)
+        let catalog = #"catalog\(\)"#
+        written[catalog] = try callers(written, among: functions)
         #expect(written["contents"] == ["keep", "relabel", "remove", "beginning", "drop", "put"])
         #expect(
             written["deletedArea"] == [
                 "hand", "moveFromContents", "moveIn", "moveOut", "moveToContents", "note", "relabel", "remove",
                 "replace",
             ])
-        #expect(written["store"] == ["cutShort", "cutToSynchronized", "keepWhole", "settleContents"])
+        #expect(written[catalog] == ["cutShort", "cutToSynchronized", "keepWhole", "settleContents"])
         let files = try ["Sources", "Mount", "Examples"].flatMap { try sources(below: $0) }
             .filter { !$0.path.hasPrefix("Sources/VersionStore/") }
         for (member, names) in written {

@@ -12,7 +12,7 @@ import VersionStore
 final class EngineHistory {
     private let path: String
     private let root: FileDescriptor
-    private let store: VersionStore
+    private let store: ContainerState
     private let catalog: FactStore
     let facts: Facts
 
@@ -20,8 +20,8 @@ final class EngineHistory {
     init(_ path: String) throws {
         self.path = path
         root = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
-        store = try VersionStore(root: root, options: .init(clock: SystemClock(), readOnly: true))
-        catalog = try FactStore(in: store.state, options: .init(readOnly: true))
+        store = try ContainerState(root: root, options: .init(clock: SystemClock(), readOnly: true))
+        catalog = try FactStore(of: store)
         facts = Facts(told: try catalog.feed(after: 0, limit: .max).transactions.flatMap(\.facts))
     }
 

@@ -18,7 +18,7 @@ extension ContainerBackend: QueryBackend {
         }
         let predicate: QueryPredicate
         do throws(QuerySyntaxError) {
-            let now = container.moment.1.nanoseconds
+            let now = container.moment.wall.nanoseconds
             predicate = try QueryPredicate(parsing: text) { text in
                 TimeText.parse(text, now: now).map { Timestamp(nanoseconds: $0) }
             }
@@ -42,7 +42,7 @@ extension ContainerBackend: QueryBackend {
         if let entry = try finder.entry(at: scope, as: principal) {
             guard entry.type == .directory else { return }
         } else if scope != .root {
-            try container.requireUnreserved(scope, advice: "versions are not queried: name the directory itself")
+            try scope.requireUnreserved(advice: "versions are not queried: name the directory itself")
             throw OperationError(.notFound, "no such file or directory", path: scope)
         }
         guard finder.mayList(scope, as: principal) else {
@@ -59,8 +59,8 @@ extension ContainerBackend: QueryBackend {
             document: entry.document.map { known in
                 QueryItem.Document(
                     item: known.item, version: known.current.id, saved: known.current.saved,
-                    device: known.current.device == store.identity.device
-                        ? store.identity.deviceName : known.current.device.short,
+                    device: known.current.device == container.state.identity.device
+                        ? container.state.identity.deviceName : known.current.device.short,
                     user: known.current.author.user, program: known.current.author.program, versions: known.versions,
                     conflicts: known.conflicts)
             }, file: absolute(entry.path))

@@ -68,8 +68,8 @@ extension ContainerBackend {
     func space(_ request: SpaceRequest, _ call: ControlCall) throws(ControlError) -> SpaceUse {
         try answering {
             let place = try path(request.target, call)
-            if place == .root { try store.rescanSpace(onlyIfUnknown: true) }
-            let space = try container.space(within: place, as: call.principal) { entries in
+            if place == .root { try container.state.rescanSpace(onlyIfUnknown: true) }
+            let space = try container.space(within: place, limit: nil, as: call.principal) { entries in
                 try call.checkCancellation()
                 call.report(done: UInt64(entries), of: nil, unit: "entries")
             }
@@ -147,7 +147,7 @@ extension ContainerBackend {
     /// The path for a restored item.
     private func newPlace(_ path: Path) throws -> TreePath {
         let tree = try tree(path)
-        try container.requireUsable(tree)
+        try tree.requireUsable()
         return tree
     }
 
@@ -262,32 +262,32 @@ extension ContainerBackend {
 
     func check(_ request: CheckRequest, _ call: ControlCall) throws(ControlError) -> CheckReport {
         try answering {
-            guard container.knowsAll(call.principal) else {
+            guard finder.knowsAll(call.principal) else {
                 throw OperationError(.denied, "only root and the container's user may check it")
             }
             var contents = 0
             if request.repair, container.options.isReadOnly {
                 throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
             }
-            let findings = try store.check(repair: request.repair, isAtRest: surroundings.mountpoint == nil) {
-                done, total in
+            let findings = try container.check(
+                repair: request.repair, isAtRest: surroundings.mountpoint == nil
+            ) { done, total in
                 contents = total
                 call.report(done: UInt64(done), of: UInt64(total), unit: "versions")
             }
-            if request.repair { container.tellRepaired(findings) }
             return CheckReport(
                 findings: findings.map { finding in
                     CheckReport.Finding(
                         kind: finding.kind.rawValue, subject: finding.subject, problem: finding.text,
                         document: finding.path.map { Path($0) },
                         repair: finding.repair, repaired: finding.isRepaired)
-                }, contents: contents, bytes: UInt64(max(0, store.space.history)))
+                }, contents: contents, bytes: UInt64(max(0, container.state.space.history)))
         }
     }
 
     func config(_ request: ConfigRequest, _ call: ControlCall) throws(ControlError) -> [Setting] {
         try answeringAboutSettings {
-            let all = try CheckedSettings(in: store.state).entries()
+            let all = try CheckedSettings(in: container.state.directory).entries()
             guard let key = request.key else { return all }
             guard let found = all.first(where: { $0.key == key }) else {
                 throw OperationError(.invalid, "no setting \(key)", advice: "`versionsctl config` lists the settings")
@@ -298,11 +298,11 @@ extension ContainerBackend {
 
     func setConfig(_ request: SetConfigRequest, _ call: ControlCall) throws(ControlError) -> Setting {
         try changing {
-            guard container.knowsAll(call.principal) else {
+            guard finder.knowsAll(call.principal) else {
                 throw OperationError(.denied, "only root and the container's user may change settings")
             }
             return try answeringAboutSettings {
-                var settings = CheckedSettings(in: store.state)
+                var settings = CheckedSettings(in: container.state.directory)
                 try settings.set(request.key, to: request.value)
                 operations.settings = settings.settings
                 guard let set = try settings.entries().first(where: { $0.key == request.key }) else {

@@ -134,8 +134,8 @@ extension ContainerBackend {
     }
 
     private func info(_ version: Version, of document: DocumentRecord, in places: VersionPlaces) -> VersionInfo {
-        let isHere = version.device == store.identity.device
-        let device = isHere ? store.identity.deviceName : version.device.short
+        let isHere = version.device == container.state.identity.device
+        let device = isHere ? container.state.identity.deviceName : version.device.short
         let isKeptBeside = finder.isKeptBeside(version, of: document)
         let file = places.file(of: version, device: device, isKeptBeside: isKeptBeside)
         return VersionInfo(version, path: document.path, file: absolute(file), device: device)

@@ -29,19 +29,14 @@ final class ContainerBackend: ControlBackend {
         var state = Path(".versionsfs")
     }
 
-    let container: LiveContainer
+    let container: any ServedContainer
     let finder: Finder
     let operations: any OperatedContainer
-    private let engine: EngineContainer?
     let surroundings: Surroundings
-    var store: VersionStore { container.store }
 
-    /// - Parameter engine: the core that serves the mount; nil: the container itself.
-    init(_ container: LiveContainer, engine: EngineContainer? = nil, _ surroundings: Surroundings) {
+    init(_ container: any ServedContainer, _ surroundings: Surroundings) {
         self.container = container
-        finder = engine?.finder ?? container.finder
-        operations = engine?.operations ?? container
-        self.engine = engine
+        (finder, operations) = (container.finder, container.operations)
         self.surroundings = surroundings
     }
 
@@ -52,47 +47,47 @@ final class ContainerBackend: ControlBackend {
                 advice: "use the tool and the daemon of one release")
         }
         return Handshake.Reply(
-            version: surroundings.version, container: store.identity.container, mountpoint: surroundings.mountpoint)
+            version: surroundings.version, container: container.state.identity.container,
+            mountpoint: surroundings.mountpoint)
     }
 
     func status(_ request: StatusRequest, _ call: ControlCall) throws(ControlError) -> ContainerStatus {
         try answering {
-            var counts = try store.statistics()
-            if let engine { counts.conflicts = try engine.facts.lists.countOfConflicts() }
+            let counts = try container.counts()
             // No client waits for an unmounted container, and `forget` needs exact numbers for its question. A mounted
             // container counts in the background, unless it is read-only.
             if surroundings.mountpoint == nil || container.options.isReadOnly {
-                try store.rescanSpace(onlyIfUnknown: true)
+                try container.state.rescanSpace(onlyIfUnknown: true)
             }
             // Half a second: programs call status often, and a walk over a big tree takes long.
-            let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0))
+            let space = try container.space(within: .root, limit: 500_000_000, as: Principal(user: 0)) { _ in }
             var notes = surroundings.notes()
             if !space.isComplete {
                 notes.append("live files were counted for half a second only; `versionsctl space` counts all of them")
             }
-            if !store.space.isComplete {
+            if !container.state.space.isComplete {
                 notes.append("history and deleted files are being counted; `versionsctl space` waits for the sums")
             }
             if container.isThinningPaused {
                 notes.append("the system clock jumped by more than a day: history is not thinned for now")
             }
-            let about = StatusNotes(container: container, operations: operations, principal: call.principal)
+            let about = StatusNotes(container: container, principal: call.principal)
             notes += try about.all()
             notes += container.spaceNotes
-            let nested = space.nested.filter { container.mayList($0, as: call.principal) }
+            let nested = space.nested.filter { finder.mayList($0, as: call.principal) }
             notes += nested.map { "\($0) is a container of its own, and its files have their versions there" }
-            if let reason = store.writingFailure {
+            if let reason = container.writingFailure {
                 notes.append("the catalog cannot be written (\(reason)): the container is read-only until then")
-            } else if store.isWritingStuck {
+            } else if container.isWritingStuck {
                 notes.append("the catalog cannot be written; changes wait in memory")
             }
             if container.options.isReadOnly { notes.append("mounted read-only: nothing is saved or resolved") }
-            if store.identity.wasCopied {
+            if container.state.identity.wasCopied {
                 notes.append("the directory is a copy of another container and has a new device id")
             }
             return ContainerStatus(
-                container: store.identity.container, mountpoint: surroundings.mountpoint,
-                device: store.identity.deviceName, items: counts.items, versions: counts.versions,
+                container: container.state.identity.container, mountpoint: surroundings.mountpoint,
+                device: container.state.identity.deviceName, items: counts.items, versions: counts.versions,
                 conflicts: counts.conflicts, deleted: .init(count: counts.deletions, bytes: counts.deletedBytes),
                 space: SpaceUse(live: space.live, history: space.history, deleted: space.deleted),
                 transport: surroundings.transport(), log: surroundings.log, version: surroundings.version,
@@ -133,7 +128,7 @@ final class ContainerBackend: ControlBackend {
         guard !container.options.isReadOnly else {
             throw ControlError(.denied, "the container is mounted read-only", advice: "mount it without -o ro")
         }
-        if let reason = container.store.writingFailure {
+        if let reason = container.writingFailure {
             throw ControlError(
                 .denied, "the container is read-only: its catalog cannot be written (\(reason))",
                 advice: "see df and dmesg")

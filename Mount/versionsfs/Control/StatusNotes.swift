@@ -7,8 +7,8 @@ import VersionStore
 
 /// Notes about the limits of the first promise in this container.
 struct StatusNotes {
-    let container: LiveContainer
-    let operations: any OperatedContainer
+    let container: any ServedContainer
+    private var operations: any OperatedContainer { container.operations }
     /// The caller: names that it may not see are left out.
     let principal: Principal
 
@@ -18,7 +18,7 @@ struct StatusNotes {
     }
 
     private func unfinished() throws -> [String] {
-        guard container.knowsAll(principal) else { return [] }
+        guard container.finder.knowsAll(principal) else { return [] }
         return try operations.unfinishedUndeletes().map {
             "\($0.path) has come back without \($0.remaining) of what was deleted from it: "
                 + "`versionsctl undelete \($0.path)` goes on"
@@ -26,7 +26,7 @@ struct StatusNotes {
     }
 
     private var unknown: [String] {
-        CheckedSettings(in: container.store.state).ignored.map { "\($0): `versionsctl config` lists the settings" }
+        CheckedSettings(in: container.state.directory).ignored.map { "\($0): `versionsctl config` lists the settings" }
     }
 
     private var ignored: String? {
@@ -46,7 +46,7 @@ struct StatusNotes {
     }
 
     private var tooLarge: String? {
-        guard !container.store.contents.canReflink, !container.options.isReadOnly else { return nil }
+        guard !container.state.contents.canReflink, !container.options.isReadOnly else { return nil }
         let limit = operations.settings.maxFile
         let units: [(UInt64, String)] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1, "bytes")]
         let shown = units.first { limit.isMultiple(of: $0.0) }.map { "\(limit / $0.0) \($0.1)" } ?? "\(limit)"
@@ -55,10 +55,10 @@ struct StatusNotes {
     }
 
     private func lost() throws -> [String] {
-        let lost = try container.store.lostContents(naming: 3)
+        let lost = try container.lostContents(naming: 3)
         guard lost.count > 0 else { return [] }
         let paths = lost.items.compactMap { item in
-            (try? container.document(item, as: principal))?.path
+            (try? container.finder.document(item, as: principal))?.path
         }.map { "\($0)" }
         let places = paths.isEmpty ? "" : ", of \(paths.joined(separator: ", "))\(lost.items.count < 3 ? "" : ", ...")"
         let what =
@@ -71,7 +71,7 @@ struct StatusNotes {
 
     /// The patterns of `.versionsignore` that are in force, if the caller may read it.
     private var filePatterns: [String] {
-        guard let file = operations.ignoreFile, file.isPublic || container.knowsAll(principal) else { return [] }
+        guard let file = operations.ignoreFile, file.isPublic || container.finder.knowsAll(principal) else { return [] }
         return file.patterns
     }
 

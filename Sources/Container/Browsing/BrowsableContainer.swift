@@ -9,7 +9,7 @@ import VersionStore
 protocol BrowsableContainer: AnyObject, Sendable {
     var tree: LiveTree { get }
     /// Contents and deleted entries.
-    var store: VersionStore { get }
+    var state: ContainerState { get }
     var history: any ContainerHistory { get }
     var passthrough: Passthrough { get }
     var logger: Logger { get }

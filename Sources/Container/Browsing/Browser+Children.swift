@@ -85,7 +85,7 @@ extension Browser {
         // A database's current version may lie here, beside the document: it is found, but not listed.
         let deleted = try deletions(in: directory).documents[name] ?? []
         let candidates = try item(at: place).map { [$0.id] + deleted } ?? deleted
-        let isKept = candidates.contains { container.history.isDatabaseKept($0, as: name, in: store) }
+        let isKept = candidates.contains { container.history.isDatabaseKept($0, as: name, in: state) }
         return isKept ? .document(place) : nil
     }
 
@@ -159,7 +159,7 @@ extension Browser {
                 // A current version is the document itself, but for a database with a log.
                 case .history:
                     return version.kind == .history
-                        || version.kind == .current && store.contents.contains(version.content)
+                        || version.kind == .current && state.contents.contains(version.content)
                 case .base:
                     if try history.conflicts(of: version.item).isEmpty { return false }
                     return MergeBase.ofConflicts(in: try history.versions(of: version.item)).values.contains(version.id)
@@ -180,7 +180,7 @@ extension Browser {
 
     /// The name of a version's file.
     func fileName(of version: Version, at place: Place) -> FileName? {
-        let identity = store.identity
+        let identity = state.identity
         let device = version.device == identity.device ? identity.deviceName : version.device.short
         return VersionFileName(version: version.id, saved: version.saved, device: device, document: place.name).name
     }

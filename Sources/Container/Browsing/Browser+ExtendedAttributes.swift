@@ -50,7 +50,7 @@ extension Browser {
 
     private func told(_ key: String, of node: BrowseNode) throws(Errno) -> [UInt8] {
         switch key {
-        case "container": return Array(store.identity.container.hex.utf8)
+        case "container": return Array(state.identity.container.hex.utf8)
         case "socket":
             guard let path = container.socketPath else { throw .noData }
             return Array(path.utf8)
@@ -83,7 +83,7 @@ extension Browser {
             try query { history throws(StoreError) in try history.item(id) }
         }
         if let item { return try told(key, item.id, item.current) }
-        let derived = deletion.item ?? DerivedIdentity.item(file, in: store.identity.container)
+        let derived = deletion.item ?? DerivedIdentity.item(file, in: state.identity.container)
         switch key {
         case "item": return Array(derived.hex.utf8)
         case "version", "generation":
@@ -140,9 +140,9 @@ extension Browser {
 
     private func accessList(of version: Version) throws(Errno) -> [UInt8]? {
         if let list = version.attributes.accessList { return list }
-        let place = store.contents.place(of: version.content)
+        let place = state.contents.place(of: version.content)
         let path = Backing.descriptorPath(place.directory.rawValue, Array(place.name.utf8))
-        if store.contents.contains(version.content) { return try value(of: Self.accessListName, at: path) }
+        if state.contents.contains(version.content) { return try value(of: Self.accessListName, at: path) }
         guard let content = try? VersionContent(version, in: container) else { return nil }
         let descriptor = content.descriptor
         return try value(of: Self.accessListName, at: Array("/proc/self/fd/\(descriptor.raw)".utf8), follows: true)

@@ -25,9 +25,8 @@ public final class Browser: Sendable {
     let deletionListings = DeletionListings()
 
     public convenience init(_ container: LiveContainer) { self.init(of: container) }
-    public convenience init(_ container: EngineContainer) { self.init(of: container.browsing) }
 
-    private init(of container: any BrowsableContainer) { self.container = container }
+    init(of container: any BrowsableContainer) { self.container = container }
 
     /// Whether a node's number, or a handle, is one of ours.
     public static func owns(_ number: UInt64) -> Bool { number & BrowseTable.mark != 0 && number >> 63 == 0 }
@@ -35,7 +34,7 @@ public final class Browser: Sendable {
     /// How many nodes the kernel holds.
     public var nodeCount: Int { nodes.count }
 
-    var store: VersionStore { container.store }
+    var state: ContainerState { container.state }
     var tree: LiveTree { container.tree }
 
     func node(_ id: UInt64) throws(Errno) -> BrowseNode {

@@ -9,7 +9,7 @@ import VersionStore
 
 /// The history, read from the facts, with the contents that the store keeps.
 final class EngineBrowsing: BrowsableContainer {
-    let store: VersionStore
+    let state: ContainerState
     let coordination: EngineCoordination
     let logger: Logger
     let told: ToldAttributes
@@ -20,12 +20,12 @@ final class EngineBrowsing: BrowsableContainer {
     /// The documents whose conflicts an operation is settling.
     let resolving = RankedMutex(Set<ItemID>())
 
-    init(_ names: NameRequests, store: VersionStore, logger: Logger) {
+    init(_ names: NameRequests, _ state: ContainerState, logger: Logger) {
         (self.names, versioned, coordination) = (names, names.versioned, names.coordination)
-        (self.store, self.logger) = (store, logger)
+        (self.state, self.logger) = (state, logger)
         let recorded = names.recorded
-        past = FactHistory(recorded.facts, of: store)
-        told = ToldAttributes(recorded, past, of: store.identity.container)
+        past = FactHistory(recorded.facts, of: state)
+        told = ToldAttributes(recorded, past, of: state.identity.container)
     }
 
     var recorded: RecordedTree { names.recorded }
@@ -44,7 +44,7 @@ final class EngineBrowsing: BrowsableContainer {
         do throws(StoreError) {
             if let version = try past.version(of: deletion) { return .version(version) }
         } catch { logger.error("the catalog did not answer: \(error)") }
-        let entry = store.deletedArea.place(of: deletion)
+        let entry = state.deletedArea.place(of: deletion)
         return .file(
             Location(directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8)))
     }

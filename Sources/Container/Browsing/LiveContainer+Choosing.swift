@@ -31,7 +31,7 @@ extension LiveContainer {
         guard let item = try store(throwing: .ioError, { () throws(StoreError) in try store.item(at: place) }),
             let loser = try loser(id), loser.item == item.id
         else { throw .noSuchFileOrDirectory }
-        let copy = try StagedCopy(of: try VersionContent(loser, in: self), in: store)
+        let copy = try StagedCopy(of: try VersionContent(loser, in: self), in: store.base)
         try names.writing { (names) throws(Errno) in
             let target = try descriptor(of: directory)
             let stat = try Backing.stat(place.name.bytes, in: target.raw)

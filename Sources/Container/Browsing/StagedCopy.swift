@@ -14,11 +14,12 @@ final class StagedCopy {
     private let file: SharedDescriptor
     private var isHere = true
 
-    init(of content: VersionContent, in store: VersionStore) throws(Errno) {
+    init(of content: VersionContent, in store: ContainerState) throws(Errno) {
         guard let name = FileName(ContentID.random().hex) else { throw .ioError }
         self.name = name
         directory = SharedDescriptor(
-            try Backing.open(path: "staging", in: store.state.rawValue, flags: linux_O_PATH | O_DIRECTORY | O_NOFOLLOW))
+            try Backing.open(
+                path: "staging", in: store.directory.rawValue, flags: linux_O_PATH | O_DIRECTORY | O_NOFOLLOW))
         file = SharedDescriptor(
             try Backing.open(name.bytes, in: directory.raw, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
         try fill(from: content)

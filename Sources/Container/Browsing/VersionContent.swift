@@ -16,14 +16,14 @@ final class VersionContent: Sendable {
 
     let content: ContentID
     let size: UInt64
-    private let store: VersionStore
+    private let store: ContainerState
     private let state: RankedMutex<State>
 
     /// - Throws: ENODATA if the content is nowhere any more.
     init(_ version: Version, in container: any BrowsableContainer) throws(Errno) {
         content = version.content
         size = version.size
-        store = container.store
+        store = container.state
         var found = try Self.object(version.content, store).map { State(file: $0, isObject: true) }
         if found == nil {
             found = try container.file(holding: version).map { State(file: $0, isObject: false) }
@@ -56,7 +56,7 @@ final class VersionContent: Sendable {
         return try Backing.check { pread(object.raw, buffer.baseAddress, count, offset) }
     }
 
-    private static func object(_ content: ContentID, _ store: VersionStore) throws(Errno) -> SharedDescriptor? {
+    private static func object(_ content: ContentID, _ store: ContainerState) throws(Errno) -> SharedDescriptor? {
         do throws(Errno) {
             return SharedDescriptor(try store.contents.open(content).rawValue)
         } catch {

@@ -11,7 +11,7 @@ final class EngineCoordination: CoordinatedContainer {
     private let past: FactHistory
     private let container: ContainerID
 
-    init(_ recorded: RecordedTree, serving: Serving, _ past: FactHistory, of store: VersionStore) {
+    init(_ recorded: RecordedTree, serving: Serving, _ past: FactHistory, of store: ContainerState) {
         (self.recorded, self.serving, self.past) = (recorded, serving, past)
         container = store.identity.container
     }

@@ -12,6 +12,4 @@ extension LiveContainer {
         return DerivedIdentity.item(node.file, in: store.identity.container)
     }
 
-    /// The same moment on the clock of claims and on the wall clock.
-    public var moment: (claims: Int64, wall: Timestamp) { (Scheduler.now, now) }
 }

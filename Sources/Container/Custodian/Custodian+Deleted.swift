@@ -11,36 +11,36 @@ extension Custodian {
     func moveIn(
         _ names: borrowing NamesHeldAlone, _ name: FileName, of directory: SharedDescriptor, _ deletion: Deletion
     ) throws(Errno) {
-        try store.deletedArea.moveIn(name, of: FileDescriptor(rawValue: directory.raw), deletion)
+        try state.deletedArea.moveIn(name, of: FileDescriptor(rawValue: directory.raw), deletion)
     }
 
     /// Notes that one of several names of a file goes.
-    func note(_ deletion: Deletion) throws(Errno) { try store.deletedArea.note(deletion) }
+    func note(_ deletion: Deletion) throws(Errno) { try state.deletedArea.note(deletion) }
 
     /// Moves an entry to a name in the live tree, which is free.
     func moveOut(
         _ names: borrowing NamesHeldAlone, _ deletion: DeletionID, to name: FileName, in directory: SharedDescriptor
     ) throws(Errno) {
-        try store.deletedArea.moveOut(deletion, to: name, of: FileDescriptor(rawValue: directory.raw))
+        try state.deletedArea.moveOut(deletion, to: name, of: FileDescriptor(rawValue: directory.raw))
     }
 
     /// The file of an entry becomes that of another one, which was a note of a further name.
     func hand(_ names: borrowing NamesHeldAlone, _ deletion: DeletionID, to other: Deletion) throws(Errno) {
-        try store.deletedArea.hand(deletion, to: other)
+        try state.deletedArea.hand(deletion, to: other)
     }
 
     /// Gives an entry another file. A program that has the former one open continues to read that.
     func replace(
         _ names: borrowing NamesHeldAlone, _ deletion: Deletion, moving name: FileName, in directory: SharedDescriptor
     ) throws(Errno) {
-        try store.deletedArea.replace(deletion, moving: name, in: FileDescriptor(rawValue: directory.raw))
+        try state.deletedArea.replace(deletion, moving: name, in: FileDescriptor(rawValue: directory.raw))
     }
 
     /// Removes an entry with its file.
-    func remove(_ deletion: DeletionID) throws(Errno) { try store.deletedArea.remove(deletion) }
+    func remove(_ deletion: DeletionID) throws(Errno) { try state.deletedArea.remove(deletion) }
 
     /// The same where a failure does no harm: at worst the entry is listed again after the next start.
-    func drop(_ deletion: DeletionID) { try? store.deletedArea.remove(deletion) }
+    func drop(_ deletion: DeletionID) { try? state.deletedArea.remove(deletion) }
 }
 
 // MARK: Copies of symlinks, FIFOs, sockets and devices that have other names
@@ -53,7 +53,7 @@ extension Custodian {
     ) throws(Errno) {
         guard let copy = FileName("\(ContentID.random().hex).other") else { throw .invalidArgument }
         let staging = SharedDescriptor(
-            try Backing.open(path: "staging", in: store.state.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+            try Backing.open(path: "staging", in: state.directory.rawValue, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
         do throws(Errno) {
             try makeStandIn(for: name, in: directory, stat, copy, in: staging)
             try moveIn(names, copy, of: staging, deletion)

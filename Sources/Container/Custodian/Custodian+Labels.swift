@@ -14,8 +14,8 @@ extension Custodian {
     /// A label for a version of any item, which has a name only if the catalog says so.
     func label(of version: Version) -> ContentStore.Label {
         let version = Self.asHistory(version)
-        guard let item = try? store.item(version.item), let place = item.places.first,
-            let path = try? store.path(of: item)
+        guard let item = try? catalog().item(version.item), let place = item.places.first,
+            let path = try? catalog().path(of: item)
         else { return namelessLabel(of: version) }
         return ContentStore.Label(version: version, path: path, place: place)
     }
@@ -38,7 +38,7 @@ extension Custodian {
     ) -> (first: ContentStore.Label, others: [ContentStore.Label]) {
         let own = label(of: version, state, node)
         let beginning = state.hasGrownSinceLabeled ? synchronized(version, own, file) : []
-        guard state.sharesContent, let sharing = try? store.versions(sharing: version.content) else {
+        guard state.sharesContent, let sharing = try? catalog().versions(sharing: version.content) else {
             return (own, beginning)
         }
         let others = sharing.filter { $0.id != version.id }.map { label(of: $0) }
@@ -50,7 +50,7 @@ extension Custodian {
     /// The part of a version that was synchronized before more was appended to it: if the rest does not reach the disk,
     /// the version is that part.
     private func synchronized(_ version: Version, _ own: ContentStore.Label, _ file: Int32) -> [ContentStore.Label] {
-        store.contents.labels(live: FileDescriptor(rawValue: file)).filter {
+        state.contents.labels(live: FileDescriptor(rawValue: file)).filter {
             $0.version.id == version.id && $0.version.content == version.content && $0.version.size < version.size
         }.prefix(1).map { label in
             var earlier = own
@@ -68,9 +68,9 @@ extension Custodian {
 
     /// The labels of a content for all versions that the catalog knows it to be the content of.
     func allLabels(of content: ContentID) throws -> [ContentStore.Label] {
-        let versions = try store.versions(sharing: content)
+        let versions = try catalog().versions(sharing: content)
         let remaining = Set(versions.map(\.id))
-        let known = ((try? store.contents.labels(of: content)) ?? []).filter { remaining.contains($0.version.id) }
+        let known = ((try? state.contents.labels(of: content)) ?? []).filter { remaining.contains($0.version.id) }
         let named = Set(known.map(\.version.id))
         return known + versions.filter { !named.contains($0.id) }.map { label(of: $0) }
     }
@@ -83,7 +83,7 @@ extension Custodian {
     }
 
     func relabel(_ version: VersionID, in content: ContentID, _ change: (inout Version) -> Void) {
-        guard var labels = try? store.contents.labels(of: content),
+        guard var labels = try? state.contents.labels(of: content),
             let index = labels.firstIndex(where: { $0.version.id == version })
         else { return }
         change(&labels[index].version)
@@ -95,7 +95,7 @@ extension Custodian {
     /// A content says of a version that it is history, so that a catalog made anew does not know a resolved conflict
     /// again.
     func relabelAsHistory(_ version: Version) {
-        guard var labels = try? store.contents.labels(of: version.content), !labels.isEmpty else { return }
+        guard var labels = try? state.contents.labels(of: version.content), !labels.isEmpty else { return }
         for index in labels.indices where labels[index].version.id == version.id {
             labels[index].version.kind = .history
         }
@@ -106,14 +106,14 @@ extension Custodian {
 
     /// A content gets labels for further versions, for the day the catalog is lost; until then rows say it.
     func addLabels(to content: ContentID, _ labels: () -> [ContentStore.Label]) {
-        guard let known = try? store.contents.labels(of: content), !known.isEmpty else { return }
+        guard let known = try? state.contents.labels(of: content), !known.isEmpty else { return }
         try? write(known + labels(), to: content)
     }
 
     /// A content that outlives a version is labeled for those that have it now, and no longer for the one that is gone:
     /// a lost catalog would be made anew with that.
     func relabel(_ content: ContentID, for remaining: [Version]) {
-        guard let labels = try? store.contents.labels(of: content), !labels.isEmpty, let first = remaining.first else {
+        guard let labels = try? state.contents.labels(of: content), !labels.isEmpty, let first = remaining.first else {
             return
         }
         let named = Set(remaining.map(\.id))
@@ -126,6 +126,6 @@ extension Custodian {
     }
 
     private func write(_ labels: [ContentStore.Label], to content: ContentID) throws(Errno) {
-        try store.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
+        try state.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
     }
 }

@@ -18,7 +18,7 @@ final class KeptObjects: KeptContents {
     }
 
     func size(of content: Content) -> UInt64? {
-        let place = custodian.store.contents.place(of: ContentID(content))
+        let place = custodian.state.contents.place(of: ContentID(content))
         return (try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue))?.size
     }
 
@@ -47,7 +47,7 @@ final class KeptObjects: KeptContents {
     /// A file that is an object itself is its program's again: the object is a copy from now on.
     /// - Throws: ESTALE if another request is at that, or the content was given up meanwhile.
     func takeBack(_ node: Node, from content: ContentID) throws(Errno) {
-        let place = custodian.store.contents.place(of: content)
+        let place = custodian.state.contents.place(of: content)
         let path = Array(place.name.utf8)
         func open(_ flags: Int32) throws(Errno) -> SharedDescriptor {
             do throws(Errno) {
@@ -57,7 +57,7 @@ final class KeptObjects: KeptContents {
         }
         let (held, file) = (try open(linux_O_PATH), try open(O_RDONLY))
         let keys = (try Backing.stat(held.raw).key, try Backing.stat(file.raw).key)
-        let labels = try custodian.store.contents.labels(of: content)
+        let labels = try custodian.state.contents.labels(of: content)
         guard keys == (custodian.nodes.key(of: node), custodian.nodes.key(of: node)), let first = labels.first else {
             throw Errno(rawValue: ESTALE)
         }
@@ -71,7 +71,7 @@ final class KeptObjects: KeptContents {
 
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
         let object: FileDescriptor
-        do { object = try custodian.store.contents.open(ContentID(content)) } catch { throw error }
+        do { object = try custodian.state.contents.open(ContentID(content)) } catch { throw error }
         try copy(SharedDescriptor(object.rawValue), size: size, to: file)
     }
 
@@ -104,7 +104,7 @@ final class KeptObjects: KeptContents {
         // Of versions in memory alone nothing is known yet: they need it as it is.
         guard labels.count == left.count else { return 0 }
         let object: FileDescriptor
-        do { object = try custodian.store.contents.open(ContentID(content)) } catch { throw error }
+        do { object = try custodian.state.contents.open(ContentID(content)) } catch { throw error }
         let held = SharedDescriptor(object.rawValue)
         let stat = try withExtendedLifetime(held) { () throws(Errno) in try Backing.stat(held.raw) }
         let described = try described(labels, of: stat)
@@ -134,7 +134,7 @@ final class KeptObjects: KeptContents {
         let version = Version(
             id: id, item: facts.id(of: DocumentNumber(row.row.number), nil) ?? .random(), kind: .history,
             content: ContentID(row.content), size: row.fingerprint.size, modified: row.modified, saved: row.time,
-            time: HybridTime(wall: row.time, logical: 0), device: custodian.store.identity.device,
+            time: HybridTime(wall: row.time, logical: 0), device: custodian.state.identity.device,
             author: author ?? Author(userID: stat.raw.user, user: "\(stat.raw.user)", program: "", process: 0),
             parents: [row.parents.first, row.parents.second].compactMap { $0.flatMap { facts.id(of: $0, nil) } },
             attributes: Attributes(mode: stat.permissions, owner: stat.raw.user, group: stat.raw.group))

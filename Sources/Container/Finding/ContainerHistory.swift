@@ -66,7 +66,7 @@ extension VersionStore: ContainerHistory {
 
 extension ContainerHistory {
     /// Whether an item's current version is the kept content of a database.
-    func isDatabaseKept(_ id: ItemID, as name: FileName, in store: VersionStore) -> Bool {
+    func isDatabaseKept(_ id: ItemID, as name: FileName, in store: ContainerState) -> Bool {
         guard let item = try? item(id), let current = try? version(item.current),
             let object = try? store.contents.open(current.content)
         else { return false }

@@ -33,12 +33,12 @@ extension EngineBrowsing: FoundContainer {
 
     func unrecorded(_ stat: FileStat) -> Version {
         let file = tree.fileID(stat)
-        let derived = DerivedIdentity.item(file, in: store.identity.container)
+        let derived = DerivedIdentity.item(file, in: state.identity.container)
         return Version(
             id: VersionID(derivedFrom: derived, size: stat.size, modified: stat.modified), item: derived,
             kind: .current, content: ContentID(high: file.number, low: 0), size: stat.size,
             modified: stat.modified, saved: stat.modified, time: HybridTime(wall: stat.modified, logical: 0),
-            device: store.identity.device, author: users.owner(stat.raw.user), attributes: Attributes(stat))
+            device: state.identity.device, author: users.owner(stat.raw.user), attributes: Attributes(stat))
     }
 
     func remembered(_ names: [FileName], in directory: FileID) -> [FileName: RememberedName] {

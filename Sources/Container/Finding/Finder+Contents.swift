@@ -28,7 +28,7 @@ extension Finder {
                 let file = host.liveFile(at: document.path, version.id) {
                 return OpenContent(descriptor: file, size: version.size)
             }
-            if let object = try? host.store.contents.open(version.content) {
+            if let object = try? host.state.contents.open(version.content) {
                 return OpenContent(descriptor: SharedDescriptor(object.rawValue), size: version.size)
             }
             for other in try [version] + history.versions(sharing: version.content) {
@@ -42,7 +42,7 @@ extension Finder {
 
     private func missing(_ version: Version, _ document: DocumentRecord) -> OperationError {
         let limit = host.maxFile
-        if version.flags.contains(.contentLost), version.size > limit, !host.store.contents.canReflink {
+        if version.flags.contains(.contentLost), version.size > limit, !host.state.contents.canReflink {
             return OperationError(
                 .contentMissing,
                 "the content of version \(version.id.short) was not kept: its \(version.size) bytes are over "
@@ -74,7 +74,7 @@ extension Finder {
 
     func deletedFile(of item: ItemID) throws -> SharedDescriptor? {
         for deletion in try history.deletions(of: item) where deletion.type == .file {
-            if let file = try? host.store.deletedArea.open(deletion.id) { return SharedDescriptor(file.rawValue) }
+            if let file = try? host.state.deletedArea.open(deletion.id) { return SharedDescriptor(file.rawValue) }
         }
         return nil
     }

@@ -24,11 +24,11 @@ final class DirectoryDescriptors: Sendable {
 
     private let root: SharedDescriptor
     private let nodes: NodeTable
-    private let store: VersionStore
+    private let store: ContainerState
     private let capacity: Int
     private let state = RankedMutex(State())
 
-    init(root: SharedDescriptor, nodes: NodeTable, store: VersionStore, capacity: Int) {
+    init(root: SharedDescriptor, nodes: NodeTable, store: ContainerState, capacity: Int) {
         (self.root, self.nodes, self.store, self.capacity) = (root, nodes, store, capacity)
     }
 

@@ -116,7 +116,7 @@ struct EngineAdding {
         let version = Version(
             id: .random(), item: try ground.past.lists.id(of: document) ?? .random(), kind: .history,
             content: ContentID(content), size: stat.size, modified: stat.modified, saved: now,
-            time: HybridTime(wall: now, logical: 0), device: ground.store.identity.device,
+            time: HybridTime(wall: now, logical: 0), device: ground.state.identity.device,
             author: change.program.requester.author, parents: [], attributes: Attributes(stat))
         return ground.names.kept.custodian.namelessLabel(of: version)
     }

@@ -16,7 +16,7 @@ struct EngineGround: Sendable {
     var engine: Engine { recorded.engine }
     var facts: FactStore { recorded.facts }
     var past: FactHistory { browsing.past }
-    var store: VersionStore { browsing.store }
+    var state: ContainerState { browsing.state }
     var finder: Finder { Finder(browsing) }
 
     func requester(_ principal: Principal) -> Requester { recorded.callers.requester(principal) }

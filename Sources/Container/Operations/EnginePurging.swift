@@ -46,7 +46,7 @@ struct EnginePurging {
         let gone = Set(versions.map(\.id))
         var bytes: UInt64 = 0
         for content in Set(versions.map(\.content)) {
-            let name = ground.store.contents.name(of: content)
+            let name = ground.state.contents.name(of: content)
             guard let stat = try? Backing.stat(path: name.name, in: name.directory.rawValue) else { continue }
             let left = try ground.past.versions(sharing: content).filter { !gone.contains($0.id) }
             bytes.addCapped(stat.size - min(stat.size, left.map(\.size).max() ?? 0))

@@ -122,7 +122,7 @@ struct EngineReplacing {
         let live = try spot.open(flags: O_RDWR)
         try change.performing { () throws(Errno) in
             try engine.perform(.truncate(change.program.number, found.place), [found]) { () throws(Errno) in
-                try OverwrittenFile(live, former, ground.store).fill(from: source.file, keepsSetID: keepsSetID)
+                try OverwrittenFile(live, former, ground.state).fill(from: source.file, keepsSetID: keepsSetID)
             }
             try engine.perform(.save(change.program.number, found.place), [found])
             if let event = replacement.afterwards?(row.document) { try engine.perform(event) }
@@ -134,7 +134,7 @@ struct EngineReplacing {
     func staged(_ version: Version) throws -> StagedFile {
         let document = DocumentRecord(path: .root, item: version.item, versions: [version])
         let content = try ground.finder.content(of: version, in: document)
-        let staged = try StagedFile(in: ground.store.state)
+        let staged = try StagedFile(in: ground.state.directory)
         try staged.fill(from: content)
         return staged
     }
@@ -195,7 +195,7 @@ final class NewFile {
     private let files: FilesInReach
 
     init(_ ground: EngineGround) throws(Errno) {
-        staged = try StagedFile(in: ground.store.state)
+        staged = try StagedFile(in: ground.state.directory)
         file = ground.tree.fileID(try Backing.stat(staged.file.raw))
         files = ground.recorded.files
         files.hold(file, staged.file)
@@ -217,9 +217,9 @@ struct OverwrittenFile {
     private let live: SharedDescriptor
     /// The content that it has, which was kept.
     private let former: ContentID?
-    private let store: VersionStore
+    private let store: ContainerState
 
-    init(_ live: SharedDescriptor, _ former: ContentID?, _ store: VersionStore) {
+    init(_ live: SharedDescriptor, _ former: ContentID?, _ store: ContainerState) {
         (self.live, self.former, self.store) = (live, former, store)
     }
 

@@ -126,7 +126,7 @@ struct EngineReturning {
         _ staged: StagedFile, as version: VersionRow, _ detail: VersionDetail?, for requester: Requester
     ) throws {
         let (user, file) = (requester.author.userID, staged.file.raw)
-        let object = (try? ground.store.contents.open(ContentID(version.content))).map {
+        let object = (try? ground.state.contents.open(ContentID(version.content))).map {
             SharedDescriptor($0.rawValue)
         }
         if let object {

@@ -53,11 +53,11 @@ public struct ListedEntry {
 final class DirectoryRequests: Sendable {
     private let tree: LiveTree
     private let passthrough: Passthrough
-    private let store: VersionStore
+    private let store: ContainerState
     private let opened = OpenDirectoryTable()
 
     /// - Parameter store: its contents have to be durable before a directory is.
-    init(_ tree: LiveTree, passthrough: Passthrough, store: VersionStore) {
+    init(_ tree: LiveTree, passthrough: Passthrough, store: ContainerState) {
         (self.tree, self.passthrough, self.store) = (tree, passthrough, store)
     }
 

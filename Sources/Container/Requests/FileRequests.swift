@@ -15,7 +15,7 @@ final class FileRequests: Sendable {
     let recorded: RecordedTree
     let versioned: VersionedNames
     let coordination: EngineCoordination
-    let store: VersionStore
+    let store: ContainerState
     private let logger: Logger
     private let open: OpenWriters
     let unseen: UnseenWriters
@@ -26,7 +26,7 @@ final class FileRequests: Sendable {
 
     init(
         _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
-        store: VersionStore, _ unseen: UnseenWriters, logger: Logger
+        store: ContainerState, _ unseen: UnseenWriters, logger: Logger
     ) {
         (self.recorded, self.versioned, self.coordination) = (recorded, versioned, coordination)
         (self.store, self.logger, self.unseen) = (store, logger, unseen)

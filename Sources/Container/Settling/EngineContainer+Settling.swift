@@ -19,11 +19,11 @@ extension EngineContainer {
     ///
     /// - Returns: the marks of this mount.
     static func settled(
-        _ tree: LiveTree, _ store: VersionStore, _ facts: FactStore, _ kept: KeptObjects,
+        _ tree: LiveTree, _ store: ContainerState, _ facts: FactStore, _ kept: KeptObjects,
         _ options: LiveContainer.Options
     ) throws(StoreError) -> any Marks {
         guard !options.isReadOnly else { return NoMarks() }
-        let left = MarkFile.read(in: store.state)
+        let left = MarkFile.read(in: store.directory)
         var marked = MountSettling.Marked(files: left.files, contents: left.contents)
         for place in left.places { marked.places.insert(try facts.number(of: place)) }
         let found = FilesInReach()
@@ -39,16 +39,16 @@ extension EngineContainer {
             isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()
-            let marks = try MarkFile(in: store.state, facts: facts, logger: options.logger)
+            let marks = try MarkFile(in: store.directory, facts: facts, logger: options.logger)
             for mark in rest.marks { marks.add(mark) }
             return marks
         } catch { throw .io(error, "putting the history in order after a crash") }
     }
 
-    /// From the last fact until now, by the clock of files; nil if that is not known.
-    static func unwatched(_ facts: FactStore) -> Range<Timestamp>? {
-        let now = SystemClock().now()
-        return facts.facts().lastTime.flatMap { $0 < now ? $0..<now : nil }
+    /// From the end of the mount before until now, by the clock of files; nil if that is not known.
+    static func unwatched(_ facts: FactStore) throws(StoreError) -> Range<Timestamp>? {
+        let (since, now) = (try facts.watchedUntil(), SystemClock().now())
+        return since.flatMap { $0 < now ? $0..<now : nil }
     }
 
     /// Names that the disk may have otherwise, by the times of their directories.
@@ -56,7 +56,7 @@ extension EngineContainer {
     private static func addNames(
         to marked: inout MountSettling.Marked, _ tree: LiveTree, _ facts: FactStore, isCut: Bool
     ) throws(StoreError) -> Set<FileID> {
-        guard let last = facts.facts().lastTime else { return [] }
+        guard let last = try facts.watchedUntil() else { return [] }
         let since = isCut ? last.advanced(byNanoseconds: -Self.recent) : last
         do throws(Errno) {
             let names = try UnmountedNames(tree, facts, since: since)

@@ -9,13 +9,13 @@ import VersionStore
 extension KeptObjects: SettledContents {
     func labels(of content: Content) throws(Errno) -> [Lineage.Label] {
         let described: [ContentStore.Label]
-        do throws(Errno) { described = try custodian.store.contents.labels(of: ContentID(content)) } catch {
+        do throws(Errno) { described = try custodian.state.contents.labels(of: ContentID(content)) } catch {
             // One that cannot be read says nothing.
             if [.noData, .illegalByteSequence, .noSuchFileOrDirectory].contains(error) { return [] }
             throw error
         }
         let file: FileDescriptor
-        do { file = try custodian.store.contents.open(ContentID(content)) } catch { return [] }
+        do { file = try custodian.state.contents.open(ContentID(content)) } catch { return [] }
         let opened = SharedDescriptor(file.rawValue)
         var labels: [Lineage.Label] = []
         for label in described {

@@ -9,12 +9,12 @@ import VersionStore
 final class LeftEntries {
     private static let most: UInt64 = 4096
 
-    private let store: VersionStore
+    private let store: ContainerState
     private let facts: FactStore
     private let last: UInt64
     private lazy var found: [FileID: Deletion] = find()
 
-    init(_ store: VersionStore, _ facts: FactStore) {
+    init(_ store: ContainerState, _ facts: FactStore) {
         (self.store, self.facts) = (store, facts)
         last = facts.facts().lastNumber
     }

@@ -28,7 +28,7 @@ final class LiveTree: Sendable {
     ///   - heldDirectories: how many directories' descriptors are kept at hand.
     ///   - survivors: hears of the files that are looked up.
     init(
-        root: FileDescriptor, store: VersionStore, servesOthers: Bool, heldDirectories: Int, survivors: Survivors
+        root: FileDescriptor, store: ContainerState, servesOthers: Bool, heldDirectories: Int, survivors: Survivors
     ) throws(Errno) {
         let stat = try Backing.stat(root.rawValue)
         let descriptor = try Backing.open(path: ".", in: root.rawValue, flags: linux_O_PATH | O_DIRECTORY)

@@ -137,7 +137,7 @@ final class UnseenWriters: MappedFileKeeper {
         let stamp = Stamp(try Backing.stat(file.raw))
         guard look.synchronized != stamp else { return }
         // The copy of the content before lies in the same journal.
-        try kept.custodian.store.contents.synchronizing { () throws(Errno) in
+        try kept.custodian.state.contents.synchronizing { () throws(Errno) in
             _ = try Backing.check { fdatasync(file.raw) }
         }
         look.synchronized = stamp
@@ -154,7 +154,7 @@ final class UnseenWriters: MappedFileKeeper {
         }
         if let known = handles.withLock({ $0[node.file] }) { return known }
         let stat = try tree.stat(node)
-        guard stat.size <= Self.copied || kept.custodian.store.contents.canReflink else { return nil }
+        guard stat.size <= Self.copied || kept.custodian.state.contents.canReflink else { return nil }
         let unknown = Requester(actor: nil, author: recorded.callers.owner(of: stat))
         let program = try recorded.program(requester ?? unknown)
         let number = HandleNumber(UInt32(truncatingIfNeeded: serving.files.newHandle()))

@@ -11,6 +11,9 @@ struct FactOpening {
     /// The next number at an orderly end: names that are only in memory have numbers, too.
     static let nextKey = "next"
     static let epochKey = "epoch"
+    static let spaceKey = "occupied"
+    /// Until when the mount before saw each change of the tree, by the clock of its files.
+    static let watchedKey = "watched"
     /// A catalog of this size is checked as a whole after a disorderly end.
     private static let checkedSize = 32 << 20
 

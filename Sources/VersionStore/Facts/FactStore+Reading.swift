@@ -9,6 +9,17 @@ extension FactStore {
     /// answers.
     public func facts() -> StoredFacts { StoredFacts(flushedCatalog) }
 
+    /// Until when all changes of the tree are among the facts, by the clock of its files: until the end of the mount
+    /// before, or its last fact if it has not ended in order. nil if there are none.
+    public func watchedUntil() throws(StoreError) -> Timestamp? {
+        guard identity.cleanShutdown else { return facts().lastTime }
+        let bytes: [UInt8]?
+        do { bytes = try catalog.meta(FactOpening.watchedKey) } catch { throw CatalogConnection.storeError(error) }
+        guard let bytes else { return facts().lastTime }
+        var reader = ByteReader(bytes)
+        do { return Timestamp(nanoseconds: try reader.signed64()) } catch { return facts().lastTime }
+    }
+
     var flushedCatalog: any DatabaseAccess { FlushedCatalog(catalog: catalog, queue: queue) }
 
     func read<Answer>(_ body: (Database) throws -> Answer) throws(StoreError) -> Answer {

@@ -1,5 +1,6 @@
 // The state of a container in schema 2: takes facts, writes them behind, and answers questions about them.
 
+import CLinux
 import Lineage
 import Logging
 import Synchronization
@@ -50,34 +51,42 @@ public final class FactStore: Sendable {
     let numbers: Mutex<FactNumbers>
     let subjects: SubjectNumbers
     private let isClosed = Mutex(false)
+    /// nil in tests that have a catalog alone.
+    private let state: ContainerState?
 
-    /// Opens the catalog, and makes it if it is missing.
+    /// Opens a container's catalog, and makes it if it is missing.
     ///
-    /// - Parameters:
-    ///   - state: the directory of the container's state, which the caller has locked. It must stay open as long as the
-    ///     store.
-    ///   - ballast: room for the last rows on a full disk.
-    ///   - settling: the contents that must be durable before the catalog.
-    public convenience init(
-        in state: FileDescriptor, options: Options = Options(), ballast: Ballast? = nil
-    ) throws(StoreError) {
-        try self.init(in: state, options: options, ballast: ballast, settling: nil)
+    /// - Parameter state: must stay open as long as the store.
+    public convenience init(of state: ContainerState) throws(StoreError) {
+        let options = Options(
+            clock: state.options.clock, logger: state.options.logger, readOnly: state.options.readOnly)
+        try self.init(in: state.directory, options: options, of: state)
+        if identity.wasCreated { state.restoreEmptySpace() }
+        guard identity.cleanShutdown, !state.identity.wasCopied else { return }
+        let saved: [UInt8]?
+        do { saved = try catalog.meta(FactOpening.spaceKey) } catch { throw CatalogConnection.storeError(error) }
+        if let saved { state.restoreSpace(saved) }
     }
 
-    init(
-        in state: FileDescriptor, options: Options, ballast: Ballast?, settling: Settling?
-    ) throws(StoreError) {
-        let opening = try FactOpening(state, options, settling)
+    /// Opens the catalog in the directory of a container's state, which the caller has locked.
+    public convenience init(in directory: FileDescriptor, options: Options = Options()) throws(StoreError) {
+        try self.init(in: directory, options: options, of: nil)
+    }
+
+    private init(in directory: FileDescriptor, options: Options, of state: ContainerState?) throws(StoreError) {
+        let opening = try FactOpening(directory, options, state?.settling)
         self.options = options
+        self.state = state
         identity = opening.identity
         ids = FactIDs(epoch: opening.identity.epoch)
         catalog = opening.catalog
         numbers = Mutex(FactNumbers(next: opening.next))
         let (subjects, observers) = (opening.subjects, FeedObservers())
         (self.subjects, self.observers) = (subjects, observers)
-        let redo = options.readOnly ? nil : try? RedoFile<FactTransaction>(in: state)
+        let redo = options.readOnly ? nil : try? RedoFile<FactTransaction>(in: directory)
         queue = CommitQueue(
-            catalog: opening.catalog, redo: redo, applied: opening.applied, logger: options.logger, ballast: ballast
+            catalog: opening.catalog, redo: redo, applied: opening.applied, logger: options.logger,
+            ballast: state?.ballast
         ) { transactions in
             subjects.noteWritten(transactions)
             observers.tell(transactions)
@@ -96,12 +105,28 @@ public final class FactStore: Sendable {
         }
         guard isFirst else { return }
         queue.stop()
-        if !options.readOnly, !queue.isStuck {
-            let next = numbers.withLock(\.next)
-            try? catalog.setMeta(FactOpening.nextKey, FactCatalog.bytes(of: next))
-            try? catalog.setMeta(FactOpening.cleanKey, [1])
-        }
+        if !options.readOnly, !queue.isStuck { noteEnd() }
         catalog.connection.close()
+    }
+
+    /// Without the last note, the next opening looks for more; so a failure needs no more than that.
+    private func noteEnd() {
+        do {
+            try catalog.setMeta(FactOpening.nextKey, FactCatalog.bytes(of: numbers.withLock(\.next)))
+            if let state {
+                // What was saved last may be in memory alone: a power cut would leave a seemingly orderly end.
+                if let last = StoredFacts(catalog).lastTime,
+                    options.clock.now().since(last) < ContainerState.dirtyNanoseconds
+                {
+                    _ = linux_synchronize_all(state.directory.rawValue)
+                }
+                try catalog.setMeta(FactOpening.spaceKey, state.savedSpace)
+                var writer = ByteWriter(capacity: 8)
+                writer.fixed(state.watchedUntil.nanoseconds)
+                try catalog.setMeta(FactOpening.watchedKey, writer.bytes)
+            }
+            try catalog.setMeta(FactOpening.cleanKey, [1])
+        } catch { options.logger.error("the orderly end could not be noted: \(error)") }
     }
 
     // MARK: Numbers

@@ -21,7 +21,7 @@ public struct EntryMoves {
     var interrupt: () throws -> Void = {}
 
     /// - Parameter store: of the same container.
-    public init(_ facts: FactStore, _ store: VersionStore) {
+    public init(_ facts: FactStore, _ store: ContainerState) {
         catalog = facts.flushedCatalog
         (contents, deletedArea, logger) = (store.contents, store.deletedArea, store.options.logger)
     }

@@ -35,21 +35,27 @@ public struct Upgrade {
     let tree: LiveTree
     let clock: any WallClock
     let logger: Logger
+    /// Whether live files have not been looked at since a disorderly end: that is left to the mount.
+    let isUnsettled: Bool
     /// Called before each step, and now and then while it goes on; for tests, which end it there.
     var interrupt: (Step) throws -> Void = { _ in }
 
-    /// - Parameter store: a container of format 1, which was put in order and is not changed meanwhile.
+    /// - Parameter store: a container of format 1, which is not changed meanwhile.
     public init(_ store: VersionStore) {
         store.flush()
         state = store.state
         (catalog, contents, deletedArea) = (store.catalog, store.contents, store.deletedArea)
         tree = LiveTree(root: store.root, identity: store.fileIdentity)
         (clock, logger) = (store.options.clock, store.options.logger)
+        isUnsettled = store.identity.isUnsettled
     }
 
     /// Whether a container has records of format 1, and no catalog of schema 2 yet.
-    public static func isNeeded(_ store: VersionStore) -> Bool {
-        !store.identity.wasCreated && (try? System.status(FactCatalog.fileName, in: store.state)) == nil
+    public static func isNeeded(_ state: ContainerState) throws(StoreError) -> Bool {
+        do throws(Errno) {
+            return try System.exists(FactCatalog.fileName, in: state.directory)
+                ? false : System.exists(StoreOpening.catalogName, in: state.directory)
+        } catch { throw .io(error, "looking for the catalog") }
     }
 
     /// Makes the new catalog, compared and durable, under its name.
@@ -138,7 +144,7 @@ public struct Upgrade {
         var horizon = ByteWriter(capacity: 8)
         horizon.fixed(facts.horizon.nanoseconds)
         try new.set([
-            (FactOpening.epochKey, ContainerID.random().bytes), (FactOpening.cleanKey, [1]),
+            (FactOpening.epochKey, ContainerID.random().bytes), (FactOpening.cleanKey, [isUnsettled ? 0 : 1]),
             (FactOpening.nextKey, FactCatalog.bytes(of: last + 1)), (FactCatalog.appliedKey, FactCatalog.bytes(of: 0)),
             (FactCatalog.forgottenKey, FactCatalog.bytes(of: last)),
             (UpgradeTables.feedKey, feed.bytes), (UpgradeTables.horizonKey, horizon.bytes),

@@ -18,7 +18,7 @@ final class EngineTree: Sendable {
     let clock = SteppingClock()
     let container: EngineContainer
     let facts: FactStore
-    let store: VersionStore
+    let store: ContainerState
     let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
 
@@ -29,11 +29,11 @@ final class EngineTree: Sendable {
         root = try FileDescriptor.open(path, .readOnly, options: .directory)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        store = try VersionStore(root: root, options: .init(clock: clock, logger: logger))
-        facts = try FactStore(in: store.state, options: .init(clock: clock, logger: logger))
+        store = try ContainerState(root: root, options: .init(clock: clock, logger: logger))
+        facts = try FactStore(of: store)
         container = try EngineContainer(
-            root: root, store: store, facts: facts,
-            options: LiveContainer.Options(clock: clock, logger: logger, settings: Settings(), servesOthers: false))
+            store, facts,
+            ContainerOptions(clock: clock, logger: logger, settings: Settings(), servesOthers: false))
     }
 
     deinit {

@@ -19,7 +19,7 @@ final class ServedContainer {
     let clock = SteppingClock()
     let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
-    private let store: VersionStore
+    private let store: ContainerState
     private let logger: Logger
     private(set) var facts: FactStore
     private(set) var container: EngineContainer
@@ -33,8 +33,8 @@ final class ServedContainer {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         self.logger = logger
-        store = try VersionStore(root: root, options: .init(clock: clock, logger: logger))
-        (facts, container) = try Self.mount(root, store, clock, logger)
+        store = try ContainerState(root: root, options: .init(clock: clock, logger: logger))
+        (facts, container) = try Self.mount(store, clock, logger)
     }
 
     deinit {
@@ -45,11 +45,11 @@ final class ServedContainer {
     }
 
     private static func mount(
-        _ root: FileDescriptor, _ store: VersionStore, _ clock: SteppingClock, _ logger: Logger
+        _ state: ContainerState, _ clock: SteppingClock, _ logger: Logger
     ) throws -> (FactStore, EngineContainer) {
-        let facts = try FactStore(in: store.state, options: .init(clock: clock, logger: logger))
+        let facts = try FactStore(of: state)
         let options = LiveContainer.Options(clock: clock, logger: logger, settings: Settings(), servesOthers: false)
-        return (facts, try EngineContainer(root: root, store: store, facts: facts, options: options))
+        return (facts, try EngineContainer(state, facts, options))
     }
 
     // MARK: Ends
@@ -59,7 +59,7 @@ final class ServedContainer {
         container.close()
         try meanwhile()
         clock.advance(seconds: 60)
-        (facts, container) = try Self.mount(root, store, clock, logger)
+        (facts, container) = try Self.mount(store, clock, logger)
     }
 
     /// What the state has at one moment, as a kill would leave it.
@@ -86,7 +86,7 @@ final class ServedContainer {
         for (name, bytes) in state { try bytes.write(to: URL(fileURLWithPath: "\(path)/.versionsfs/\(name)")) }
         try meanwhile()
         clock.advance(seconds: 2)
-        (facts, container) = try Self.mount(root, store, clock, logger)
+        (facts, container) = try Self.mount(store, clock, logger)
     }
 
     /// The file of marks with what a request has marked that is in the middle of its work.

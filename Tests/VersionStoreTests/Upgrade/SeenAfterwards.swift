@@ -16,8 +16,8 @@ struct SeenAfterwards {
     init(_ store: VersionStore) throws {
         self.store = store
         facts = try FactStore(in: store.state, options: .init(logger: Fixture.quiet))
-        history = FactHistory(facts, of: store)
-        try EntryMoves(facts, store).run()
+        history = FactHistory(facts, of: store.base)
+        try EntryMoves(facts, store.base).run()
     }
 
     func expectSame(_ comment: Comment) throws {

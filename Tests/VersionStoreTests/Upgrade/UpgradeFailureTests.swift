@@ -57,7 +57,7 @@ struct UpgradeFailureTests {
             }
             try Upgrade(world.store).run()
             let facts = try FactStore(in: world.store.state, options: .init(logger: Fixture.quiet))
-            var (moves, done) = (EntryMoves(facts, world.store), 0)
+            var (moves, done) = (EntryMoves(facts, world.store.base), 0)
             moves.interrupt = {
                 done += 1
                 if done > most { throw UpgradeKilled() }

@@ -27,10 +27,7 @@ struct UpgradeKillTests {
             isOver = FileManager.default.fileExists(atPath: path + "/over")
             try #require(isOver || moment < Self.most)
             let store = try fixture.store()
-            if Upgrade.isNeeded(store) {
-                try Upgrade(store).run()
-                try store.leaveToFacts()
-            }
+            if try Upgrade.isNeeded(store.base) { try Upgrade(store).run() }
             let seen = try SeenAfterwards(store)
             let comment = Comment("killed at moment \(moment)")
             try seen.expectSame(comment)
@@ -63,9 +60,9 @@ struct UpgradeKillTests {
         var upgrade = Upgrade(store)
         upgrade.interrupt = { _ in pass() }
         try upgrade.run()
-        try store.leaveToFacts()
-        let facts = try FactStore(in: store.state, options: .init(logger: Fixture.quiet))
-        var moves = EntryMoves(facts, store)
+        store.closeCatalog()
+        let facts = try FactStore(of: store.base)
+        var moves = EntryMoves(facts, store.base)
         moves.interrupt = pass
         try moves.run()
         try fixture.write("over", "")

@@ -14,7 +14,7 @@ public struct FactHistory: Sendable {
     static let portion = 256
 
     /// - Parameter store: of the same container; it tells which device this is.
-    public init(_ facts: FactStore, of store: VersionStore) {
+    public init(_ facts: FactStore, of store: ContainerState) {
         (self.store, device, area, users) = (facts, store.identity.device, store.deletedArea, UserNames())
     }
 

@@ -4,22 +4,21 @@ import CLinux
 import SystemPackage
 import VersionModel
 
-extension LiveContainer {
-    /// Throws if something cannot be put at a path because of one of the names in it, whatever is there.
-    public func requireUsable(_ path: TreePath) throws(OperationError) {
-        try requireUnreserved(path, advice: "choose another name")
-        if path.names.contains(where: { $0.bytes.count > 255 }) {
-            throw OperationError(.invalid, "the name is too long", path: path, advice: "a name has at most 255 bytes")
+extension TreePath {
+    /// Throws if something cannot be put here because of one of the names in the path, whatever is there.
+    public func requireUsable() throws(OperationError) {
+        try requireUnreserved(advice: "choose another name")
+        if names.contains(where: { $0.bytes.count > 255 }) {
+            throw OperationError(.invalid, "the name is too long", path: self, advice: "a name has at most 255 bytes")
         }
     }
 
     /// Throws if a path leads through one of our own names: `.versions` anywhere, `.versionsfs` at the root.
-    public func requireUnreserved(_ path: TreePath, advice: String) throws(OperationError) {
-        let names = path.names
-        let own = names.first.flatMap { $0.bytes == Self.stateName ? $0 : nil }
-            ?? names.first { $0.bytes == Self.browseName }
+    public func requireUnreserved(advice: String) throws(OperationError) {
+        let own = names.first.flatMap { $0.bytes == LiveTree.stateName ? $0 : nil }
+            ?? names.first { $0.bytes == LiveTree.browseName }
         guard let own else { return }
-        throw OperationError(.invalid, "the name \(own) is reserved", path: path, advice: advice)
+        throw OperationError(.invalid, "the name \(own) is reserved", path: self, advice: advice)
     }
 }
 

@@ -1,0 +1,44 @@
+// What the daemon tells of a container over the engine: counts, space, the check of its state.
+
+import VersionModel
+import VersionStore
+
+extension EngineContainer {
+    public var writingFailure: String? { facts.writingFailure }
+    public var isWritingStuck: Bool { facts.isWritingStuck }
+
+    public func counts() throws(StoreError) -> ContainerCounts {
+        var counts = ContainerCounts()
+        counts.conflicts = try facts.lists.countOfConflicts()
+        return counts
+    }
+
+    public func lostContents(naming limit: Int) throws(StoreError) -> LostContents {
+        LostContents(count: 0, items: [])
+    }
+
+    public func check(
+        repair: Bool, isAtRest: Bool, progress: (_ done: Int, _ of: Int) -> Void
+    ) throws(StoreError) -> [Finding] { [] }
+
+    public var spaceNotes: [String] { [] }
+    public var isThinningPaused: Bool { false }
+
+    public func space(
+        within path: TreePath, limit: Int64?, as principal: Principal, report: (_ entries: Int) throws -> Void
+    ) throws(OperationError) -> SpaceOutcome { SpaceOutcome() }
+
+    public func thin(
+        dryRun: Bool, as principal: Principal, report: (_ done: Int, _ of: Int) throws -> Void
+    ) throws(OperationError) -> RemovalOutcome { throw missing }
+
+    public func differences(
+        in path: TreePath, since time: Timestamp, as principal: Principal
+    ) throws(OperationError) -> [PastDifference] { throw missing }
+
+    public func momentBefore(
+        lastRunOf program: String, in path: TreePath, as principal: Principal
+    ) throws(OperationError) -> Timestamp? { throw missing }
+
+    private var missing: OperationError { OperationError(.denied, "the engine has no such operation yet") }
+}
