@@ -96,13 +96,3 @@ extension Engine {
         if !transaction.isEmpty { parts.recorder.commit(transaction, from: first, last: last) }
     }
 }
-
-extension FactTransaction {
-    /// The contents of versions are gone.
-    mutating func lose(_ versions: [VersionNumber], at time: Timestamp) {
-        for version in versions {
-            changes.append(.marks(version, added: .lost, removed: []))
-            events.append(.lost(version, FactEvent.Circumstances(time: time, actor: nil)))
-        }
-    }
-}

@@ -72,6 +72,11 @@ final class FactMemory: Sendable {
         }
     }
 
+    /// Whether any version in memory is in a content: versions of unpublished names are here alone.
+    func hasVersion(in content: Content) -> Bool {
+        known.withLock { !($0.contents[content]?.numbers.isEmpty ?? true) }
+    }
+
     /// The largest number that a fact has.
     var lastNumber: UInt64 { known.withLock { $0.lastNumber } }
 

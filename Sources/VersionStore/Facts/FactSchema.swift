@@ -46,6 +46,7 @@
 /// | `version_item` | the versions of a document that are not forgotten |
 /// | `version_rival` | those of them that have a loser, or are a conflict beside it |
 /// | `version_conflict` | losers and conflicts that are neither settled nor forgotten |
+/// | `version_lost` | versions that are not forgotten and whose content is gone |
 enum FactSchema {
     static let version: Int64 = 2
 
@@ -85,6 +86,7 @@ enum FactSchema {
         CREATE INDEX version_content ON version (file, generation);
         CREATE INDEX version_rival ON version (item) WHERE loser IS NOT NULL OR flags & 2;
         CREATE INDEX version_conflict ON version (item) WHERE flags & 2050 <> 0 AND flags & 48 = 0;
+        CREATE INDEX version_lost ON version (item) WHERE flags & 272 = 256;
         CREATE INDEX version_loser ON version (loser) WHERE loser IS NOT NULL;
         CREATE INDEX version_alias ON version (alias) WHERE alias IS NOT NULL;
         CREATE TABLE event (seq INTEGER PRIMARY KEY, record BLOB NOT NULL);

@@ -27,6 +27,16 @@ public struct FactTransaction: Hashable, Sendable {
 
     public var isEmpty: Bool { countOfRows == 0 }
 
+    mutating func add(_ fact: Fact) { facts.append(fact) }
+
+    /// The contents of versions are gone.
+    public mutating func lose(_ versions: [VersionNumber], at time: Timestamp) {
+        for version in versions {
+            changes.append(.marks(version, added: .lost, removed: []))
+            events.append(.lost(version, FactEvent.Circumstances(time: time, actor: nil)))
+        }
+    }
+
     /// Gives a version that is recorded or amended here its details.
     public mutating func describe(_ version: VersionNumber, _ detail: VersionDetail) {
         details.versions[version] = detail

@@ -159,7 +159,7 @@ extension EngineTree {
         return Dictionary(entries.map { (Self.text($0.place.name), $0.detail.type) }) { first, _ in first }
     }
 
-    /// How the facts, the deleted area and the disk differ.
+    /// How the facts, the deleted area and the disk differ, and what a check finds.
     /// - Parameter unknown: what the disk may have that no fact tells of.
     func problems(unknown: Set<String> = []) throws -> [String] {
         facts.flush()
@@ -175,7 +175,8 @@ extension EngineTree {
             if file != name.row.file?.number { problems.append("\(path) is another file") }
         }
         for path in tree.keys where disk[path] == nil { problems.append("there is no \(path)") }
-        return problems + (try deletedProblems())
+        let found = try container.check(repair: false, isAtRest: true) { _, _ in }
+        return problems + found.map { "\($0)" } + (try deletedProblems())
     }
 
     /// How the deleted list and the deleted area differ.

@@ -19,7 +19,7 @@ final class ServedContainer {
     let clock = SteppingClock()
     let caller = Caller(user: getuid(), group: getgid(), thread: getpid(), umask: 0o022)
     private let root: FileDescriptor
-    private let store: ContainerState
+    let store: ContainerState
     private let logger: Logger
     private(set) var facts: FactStore
     private(set) var container: EngineContainer
@@ -218,6 +218,11 @@ final class ServedContainer {
             .map { try facts.history(of: $0.occupant.document).map { try text(of: $0, facts) } }
     }
 
+    /// What a check finds.
+    func found(isAtRest: Bool = false) throws -> [String] {
+        try container.check(repair: false, isAtRest: isAtRest) { _, _ in }.map { "\($0)" }
+    }
+
     private func text(of number: VersionNumber, _ facts: Facts) throws -> String? {
         guard let version = facts[number] else { return nil }
         let id = ContentID(high: version.content.file.number, low: version.content.generation)
@@ -252,10 +257,11 @@ final class ServedContainer {
         return ([path] + names.reversed()).joined(separator: "/")
     }
 
-    /// Where the facts have other names than the disk has. Files of which no fact tells are none of them.
+    /// What a check finds, and where the facts have other names than the disk has. Files of which no fact tells are
+    /// none of them.
     func problems() throws -> [String] {
         let facts = try told()
-        var problems: [String] = []
+        var problems = try found()
         for place in facts.tree().keys.sorted() {
             guard let row = facts.occupant(of: place) else { continue }
             let path = try path(of: row, facts)

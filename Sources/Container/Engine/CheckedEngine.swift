@@ -1,0 +1,79 @@
+// The check of a container over the engine.
+
+import CLinux
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension EngineContainer {
+    /// Reads every content and follows every reference; the container may be in use.
+    ///
+    /// - Parameters:
+    ///   - isAtRest: whether no program uses the container.
+    ///   - progress: called now and then with the number of checked versions and the total.
+    public func check(
+        repair: Bool, isAtRest: Bool, _ progress: (_ done: Int, _ of: Int) -> Void
+    ) throws(StoreError) -> [Finding] {
+        let check = FactCheck(
+            facts, browsing.store, of: CheckedEngine(recorded: browsing.recorded), repairs: repair, isAtRest: isAtRest)
+        return try check.run(progress)
+    }
+}
+
+/// What a check asks of the engine.
+struct CheckedEngine: CheckedContainer {
+    let recorded: RecordedTree
+
+    private var engine: Engine { recorded.engine }
+
+    /// Names may be changing: one that is missed is looked for again while none does.
+    func look(for file: FileID) -> CheckedFile {
+        if recorded.files.inReach(file) != nil { return .there }
+        if case .there = found(file) { return .there }
+        return recorded.tree.names.reading { found(file) }
+    }
+
+    private func found(_ file: FileID) -> CheckedFile {
+        do throws(Errno) {
+            for row in try engine.names(of: file) {
+                guard let path = recorded.path(of: row) else { return .unknown }
+                guard let stat = try stat(path) else { continue }
+                if recorded.tree.fileID(stat) == file { return .there }
+                // What is mounted over it hides it.
+                guard stat.key.device == recorded.tree.rootKey.device else { return .unknown }
+            }
+            return .gone
+        } catch { return .unknown }
+    }
+
+    private func stat(_ path: TreePath) throws(Errno) -> FileStat? {
+        do throws(Errno) {
+            let flags = linux_O_PATH | O_NOFOLLOW
+            let found = SharedDescriptor(
+                try Backing.open(beneath: path.bytes, in: recorded.tree.root.raw, flags: flags))
+            return try Backing.stat(found.raw)
+        } catch {
+            guard error == .noSuchFileOrDirectory || error == .notDirectory else { throw error }
+            return nil
+        }
+    }
+
+    func isOpen(_ file: FileID) -> Bool {
+        recorded.files.inReach(file) != nil || engine.scene.openFiles.contains(file)
+    }
+
+    func isKnown(_ content: Content) -> Bool { engine.known.hasVersion(in: content) }
+
+    func alone<Answer>(
+        with file: FileID, _ body: () throws(StoreError) -> Answer
+    ) throws(StoreError) -> Answer {
+        let subject: Set<Subject> = [.file(file)]
+        engine.subjects.take(subject)
+        defer { engine.subjects.giveBack(subject) }
+        return try recorded.tree.names.writing { _ throws(StoreError) in try body() }
+    }
+
+    func remember(_ facts: [Fact]) { engine.known.record(facts) }
+}
