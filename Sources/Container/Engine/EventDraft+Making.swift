@@ -14,10 +14,11 @@ extension Engine {
     ///   - number: the first of the numbers for its facts.
     ///   - doubted: a file whose bytes are looked at although no time has moved.
     ///   - copied: contents that are copied for the events. They are kept once the events are carried out.
+    ///   - compared: files that were compared by themselves.
     /// - Throws: ESTALE if one of the names has another file.
     func draft(
         _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64, doubted: FileID? = nil,
-        copied: Set<Content> = []
+        copied: Set<Content> = [], compared: Set<FileID> = []
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known, next: number), asked.count)
         asked.begin(at: number)
@@ -32,6 +33,10 @@ extension Engine {
         // What the looks show is remembered along with what the plan changes.
         let former = part
         let links = try look(at: &part, &stamps, facts, doubted, copied)
+        let unseen = part.memory.files.first { file in
+            file.isChanged && file.holds != nil && part.unknown.contains(file.id) && !compared.contains(file.id)
+        }
+        if let unseen { return log.missing.isEmpty ? .unseen(unseen.id) : .missing(log.missing) }
         scene.memory = part.memory
         let plan = Planning.plan(all: events, in: scene)
         if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }

@@ -76,6 +76,8 @@ enum Drafting: Sendable {
     case missing([Missing])
     /// The plan asks for more than its scene had.
     case unsure
+    /// A file that nothing has watched has changed: it is compared by itself first (``Engine/noteUnseenChange(of:)``).
+    case unseen(FileID)
 }
 
 extension SystemCall {

@@ -19,6 +19,8 @@ struct EventWork: ~Copyable {
     private var copied: Set<Content> = []
     /// New files that have got a content.
     private var made: [FileID: VersionRow?] = [:]
+    /// Files that were compared by themselves.
+    private var compared: Set<FileID> = []
     private var attempts = 0
     /// What is marked until it ends.
     private var marked: [Mark] = []
@@ -47,12 +49,22 @@ struct EventWork: ~Copyable {
         while true {
             let draft: EventDraft
             let next = engine.known.lastNumber + 1
-            switch try engine.draft(events, found, asked, number: next, doubted: doubted, copied: copied) {
+            switch try engine.draft(
+                events, found, asked, number: next, doubted: doubted, copied: copied, compared: compared)
+            {
             case .ready(let made): draft = made
             case .missing(let missing):
                 try engine.load(missing)
                 continue
             case .unsure: continue
+            case .unseen(let file):
+                // That has files and documents of its own.
+                dropCopies(except: [])
+                engine.subjects.giveBack(held)
+                held = []
+                compared.insert(file)
+                try engine.noteUnseenChange(of: file)
+                continue
             }
             guard draft.subjects.isSubset(of: held) else {
                 // Other events may change the files, and keep the same contents.
@@ -119,7 +131,7 @@ struct EventWork: ~Copyable {
             defer { engine.parts.recorder.finish(first) }
             guard
                 case .ready(let draft) = try engine.draft(
-                    events, found, asked, number: first, doubted: doubted, copied: copied),
+                    events, found, asked, number: first, doubted: doubted, copied: copied, compared: compared),
                 draft.subjects.isSubset(of: held)
             else { return nil }
             if draft.lastNumber >= first + count {
@@ -141,7 +153,7 @@ struct EventWork: ~Copyable {
         making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
         guard case .ready(let draft) = try engine.draft(
-                events, found, asked, number: engine.known.lastNumber + 1, copied: copied),
+                events, found, asked, number: engine.known.lastNumber + 1, copied: copied, compared: compared),
             draft.subjects.isSubset(of: held)
         else { return nil }
         if isUnprepared(draft) {
@@ -155,7 +167,9 @@ struct EventWork: ~Copyable {
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            switch try engine.draft([event(file)], found, asked, number: first, copied: copied) {
+            switch try engine.draft(
+                [event(file)], found, asked, number: first, copied: copied, compared: compared)
+            {
             case .ready(let draft) where draft.lastNumber < first + count:
                 let made = draft.plan.point?.madePlace.map { FileAtPlace(place: $0, file: file, type: type) }
                 try carryOut(draft, found + [made].compactMap(\.self), from: first) { _ in }
@@ -163,6 +177,7 @@ struct EventWork: ~Copyable {
             case .ready(let draft): count = draft.lastNumber - first + 64
             case .missing(let missing): try engine.load(missing)
             case .unsure: break
+            case .unseen(let other): compared.insert(other)
             }
         }
     }

@@ -10,12 +10,12 @@ import VersionModel
 @testable import VersionStore
 
 @Suite("A check of the engine's container") struct EngineCheckTests {
-    @Test("Random changes leave nothing to find, neither in use nor at rest", .timeLimit(.minutes(3)))
+    @Test("Random changes leave nothing to find, neither in use nor at rest", .timeLimit(.minutes(10)))
     func walks() throws {
         let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
         let seed = given ?? .random(in: 0...UInt64(UInt32.max))
         print("a check of random changes: VERSIONSFS_SEED=\(seed)")
-        for round in 0..<UInt64(Workplace.count(100)) {
+        for round in 0..<UInt64(Workplace.count(60)) {
             var walk = try CheckedWalk(seed &+ round)
             guard let problem = try walk.run(60) else { continue }
             Issue.record("seed \(seed &+ round): \(problem)")

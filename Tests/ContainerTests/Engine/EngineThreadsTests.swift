@@ -70,7 +70,7 @@ import VersionModel
             switch try engine.draft([removal], [], asked, number: engine.known.lastNumber + 1) {
             case .ready(let draft): subjects = draft.subjects
             case .missing(let missing): try engine.load(missing)
-            case .unsure: continue
+            case .unsure, .unseen: continue
             }
         }
         #expect(subjects?.contains(.file(opened.file)) == true)

@@ -40,6 +40,19 @@ import VersionModel
         #expect(Array(history.dropFirst()) == ["edited, and longer", nil], "\(history)")
     }
 
+    @Test("An edit is a version also where a request for another name is the first to look at the file")
+    func editedAside() throws {
+        let container = try ServedContainer()
+        try container.save("f", "before")
+        try container.rename("f", to: "g")
+        try container.remount { try container.write("g", "aside") }
+        // What f showed may come back with the name.
+        try container.save("f", "other")
+        try container.save("g", "new")
+        #expect(try container.history("g") == ["new", "aside", nil])
+        #expect(try container.problems() == [])
+    }
+
     @Test("What was only appended goes on in the same content")
     func appended() throws {
         let container = try ServedContainer()
