@@ -181,11 +181,26 @@ import VersionModel
         #expect(versions.map(\.number) == checked.versions.reversed())
     }
 
-    @Test("A version does not go back to a later one")
+    @Test("A version does not go back to itself, and may go back to one that was recorded later")
     func circle() throws {
         let checked = try CheckedFacts()
         try checked.change(
-            "UPDATE version SET first = \(checked.versions[2].number) WHERE seq = \(checked.versions[1].number)")
+            """
+            UPDATE version SET first = NULL WHERE seq = \(checked.versions[2].number);
+            UPDATE version SET first = \(checked.versions[2].number) WHERE seq = \(checked.versions[1].number)
+            """)
+        #expect(try checked.check() == [])
+        try checked.change(
+            "UPDATE version SET first = \(checked.versions[1].number) WHERE seq = \(checked.versions[2].number)")
+        try expectRepaired(checked, finds: [.parentsInACircle])
+        #expect(try checked.facts.lists.version(checked.versions[1])?.row.parents == Parents())
+    }
+
+    @Test("A version that is its own parent has none")
+    func ownParent() throws {
+        let checked = try CheckedFacts()
+        try checked.change(
+            "UPDATE version SET first = \(checked.versions[1].number) WHERE seq = \(checked.versions[1].number)")
         try expectRepaired(checked, finds: [.parentsInACircle])
         #expect(try checked.facts.lists.version(checked.versions[1])?.row.parents == Parents())
     }

@@ -7,14 +7,14 @@ import VersionModel
 /// | a row of | must have |
 /// |---|---|
 /// | `name` | its place, its program, its document's first row, no later row before it; one file for a document |
-/// | `version` | its row, that row's document, its program, no parent that came after it |
+/// | `version` | its row, that row's document, its program, no parent that goes back to it |
 ///
 /// What was given up may be missing elsewhere: a parent, a loser, the row before.
 extension FactCheck {
-    /// A row, and which of some conditions it does not meet.
+    /// A damaged row, and the first condition for that which it meets.
     private struct Fault {
         var number: UInt64
-        var kind: Int64
+        var condition: Int
         var document: UInt64
     }
 
@@ -40,7 +40,7 @@ extension FactCheck {
                     SELECT seq, CASE \(cases) END AS fault, item FROM \(table)
                     WHERE seq > ? AND seq <= ? AND fault IS NOT NULL ORDER BY seq
                     """, .bound(last), .bound(end)
-                ).rows { Fault(number: $0.number(0), kind: $0.integer(1), document: $0.number(2)) }
+                ).rows { Fault(number: $0.number(0), condition: Int($0.integer(1)), document: $0.number(2)) }
                 return (end, found)
             }
             for fault in found { try body(fault) }
@@ -51,44 +51,51 @@ extension FactCheck {
 
     // MARK: Names
 
-    private static let nameFaults = [
-        "NOT EXISTS (SELECT 1 FROM place WHERE number = name.place)",
-        "how NOT BETWEEN 0 AND 8",
-        "actor IS NOT NULL AND NOT EXISTS (SELECT 1 FROM actor WHERE number = name.actor)",
-        "NOT EXISTS (SELECT 1 FROM name own WHERE own.seq = name.item AND own.item = own.seq)",
-        "file IS NOT NULL AND other >= seq",
-        """
-        file IS NOT NULL AND flags & 2 = 0 AND \(FactTables.isLast) AND EXISTS (
-            SELECT 1 FROM name twin WHERE twin.item = name.item AND twin.file IS NOT NULL AND twin.file <> name.file
-                AND twin.place <> name.place AND NOT EXISTS (
-                    SELECT 1 FROM name later WHERE later.place = twin.place AND later.seq > twin.seq))
-        """,
-        """
-        origin IS NOT NULL AND \(FactTables.isLast)
-            AND NOT EXISTS (SELECT 1 FROM version WHERE seq = name.origin AND flags & 16 = 0)
-            AND NOT EXISTS (SELECT 1 FROM version WHERE version.item = name.item AND flags & 16 = 0 AND flags & 3 = 0)
-        """,
+    private static let nameFaults: [(condition: String, kind: Finding.Kind, text: String)] = [
+        (
+            "NOT EXISTS (SELECT 1 FROM place WHERE number = name.place)", .pathUnknown,
+            "the name's place is not recorded"
+        ),
+        (
+            "how NOT BETWEEN 0 AND 8", .catalogDamaged,
+            "the way in which the name came or went is none that there is"
+        ),
+        (
+            "actor IS NOT NULL AND NOT EXISTS (SELECT 1 FROM actor WHERE number = name.actor)", .catalogDamaged,
+            "the program that has made the name is not recorded"
+        ),
+        (
+            "NOT EXISTS (SELECT 1 FROM name own WHERE own.seq = name.item AND own.item = own.seq)", .catalogDamaged,
+            "the first name of its document is not recorded"
+        ),
+        ("file IS NOT NULL AND other >= seq", .catalogDamaged, "the name goes back to a later one"),
+        (
+            """
+            file IS NOT NULL AND flags & 2 = 0 AND \(FactTables.isLast) AND EXISTS (
+                SELECT 1 FROM name twin WHERE twin.item = name.item AND twin.file IS NOT NULL
+                    AND twin.file <> name.file AND twin.place <> name.place AND NOT EXISTS (
+                        SELECT 1 FROM name later WHERE later.place = twin.place AND later.seq > twin.seq))
+            """, .severalCurrents, "the document has several files"
+        ),
+        (
+            """
+            origin IS NOT NULL AND \(FactTables.isLast)
+                AND NOT EXISTS (SELECT 1 FROM version WHERE seq = name.origin AND flags & 16 = 0)
+                AND NOT EXISTS (
+                    SELECT 1 FROM version WHERE version.item = name.item AND flags & 16 = 0 AND flags & 3 = 0)
+            """, .currentMissing, "what the document began with is not recorded"
+        ),
     ]
 
     func checkNames() throws(StoreError) {
-        try faults(in: "name", Self.nameFaults) { fault throws(StoreError) in
-            let row = "name \(fault.number) of \(FactCatalog.fileName)"
-            switch fault.kind {
-            case 0: report(.pathUnknown, row, "the name's place is not recorded")
-            case 1: report(.catalogDamaged, row, "the way in which the name came or went is none that there is")
-            case 2: report(.catalogDamaged, row, "the program that has made the name is not recorded")
-            case 3: report(.catalogDamaged, row, "the first name of its document is not recorded")
-            case 4: report(.catalogDamaged, row, "the name goes back to a later one")
-            default:
-                let document = DocumentNumber(fault.document)
-                let hex = try facts.lists.id(of: document)?.hex ?? "\(document)"
-                let path = try path(of: document)
-                if fault.kind == 5 {
-                    report(.severalCurrents, hex, path: path, "the document has several files")
-                } else {
-                    report(.currentMissing, hex, path: path, "what the document began with is not recorded")
-                }
+        try faults(in: "name", Self.nameFaults.map(\.condition)) { fault throws(StoreError) in
+            let (_, kind, text) = Self.nameFaults[fault.condition]
+            guard kind == .severalCurrents || kind == .currentMissing else {
+                return report(kind, "name \(fault.number) of \(FactCatalog.fileName)", text)
             }
+            let document = DocumentNumber(fault.document)
+            let hex = try facts.lists.id(of: document)?.hex ?? "\(document)"
+            report(kind, hex, path: try path(of: document), text)
         }
     }
 
@@ -103,14 +110,14 @@ extension FactCheck {
         "NOT EXISTS (SELECT 1 FROM name WHERE name.seq = ifnull(version.row, version.item))",
         "item <> (SELECT name.item FROM name WHERE name.seq = ifnull(version.row, version.item))",
         "author IS NOT NULL AND NOT EXISTS (SELECT 1 FROM actor WHERE number = version.author)",
-        "max(ifnull(base, 0), ifnull(first, 0), ifnull(second, 0), ifnull(loser, 0)) >= seq",
+        "max(ifnull(first, 0), ifnull(second, 0)) >= seq",
     ]
 
     func checkVersions() throws(StoreError) {
         try faults(in: "version", Self.versionFaults) { fault throws(StoreError) in
             let number = VersionNumber(fault.number)
             guard let version = facts.facts().version(number) else { return }
-            switch fault.kind {
+            switch fault.condition {
             case 0: try reportHomeless(version)
             case 1:
                 try report(
@@ -154,19 +161,32 @@ extension FactCheck {
         return ((try? store.contents.labels(of: ContentID(version.content))) ?? []).first { $0.version.id == id }
     }
 
+    /// A version that is amended may get a parent with a larger number. In a circle there is such a one.
     private func reportCircle(_ version: VersionRow) throws(StoreError) {
-        let number = version.number
+        let (number, log) = (version.number, facts.facts())
+        let parents = version.parents.filter { $0 < number || !Self.goesBack(from: $0, to: number, log) }
+        if let failure = log.failure { throw CatalogConnection.storeError(failure) }
+        guard parents != version.parents else { return }
         try report(
             .parentsInACircle, hex(number), path: path(of: number),
-            "the version goes back to one that came after it, so that nothing has a base",
+            "the version goes back to itself, so that nothing has a base",
             repair: "name no version as its parent that came after it"
         ) { () throws(StoreError) in
             var mended = version
-            mended.parents = version.parents.filter { $0 < number }
+            mended.parents = parents
             mended.base = version.base.flatMap { $0 < number ? $0 : nil }
-            mended.loser = version.loser.flatMap { $0 < number ? $0 : nil }
             try amend(mended)
         }
+    }
+
+    private static func goesBack(from first: VersionNumber, to last: VersionNumber, _ log: StoredFacts) -> Bool {
+        var (seen, left): (Set<VersionNumber>, [VersionNumber]) = ([], [first])
+        while let next = left.popLast() {
+            if next == last { return true }
+            guard seen.insert(next).inserted, let parents = log.version(next)?.parents else { continue }
+            left += [parents.first, parents.second].compactMap(\.self)
+        }
+        return false
     }
 
     /// The row of a document that a content without one belongs to: of its file, or of what had its name last.
