@@ -7,19 +7,18 @@ extension EngineContainer {
     public var writingFailure: String? { facts.writingFailure }
     public var isWritingStuck: Bool { facts.isWritingStuck }
 
-    public func counts() throws(StoreError) -> ContainerCounts {
-        var counts = ContainerCounts()
-        counts.conflicts = try facts.lists.countOfConflicts()
-        return counts
-    }
+    public func counts() throws(StoreError) -> ContainerCounts { try facts.lists.counts() }
 
     public func lostContents(naming limit: Int) throws(StoreError) -> LostContents {
-        LostContents(count: 0, items: [])
+        try facts.lists.lostContents(naming: limit)
     }
 
     public func check(
         repair: Bool, isAtRest: Bool, progress: (_ done: Int, _ of: Int) -> Void
-    ) throws(StoreError) -> [Finding] { [] }
+    ) throws(StoreError) -> [Finding] {
+        let engine = CheckedEngine(recorded: recorded)
+        return try FactCheck(facts, state, of: engine, repairs: repair, isAtRest: isAtRest).run(progress)
+    }
 
     public var spaceNotes: [String] { [] }
     public var isThinningPaused: Bool { false }

@@ -15,7 +15,7 @@ final class CheckedFacts: CheckedContainer {
     private static let directory = FileID(78)
 
     let fixture: Fixture
-    let store: VersionStore
+    let store: ContainerState
     let facts: FactStore
     let place: PlaceNumber
     let row: RowNumber
@@ -30,8 +30,8 @@ final class CheckedFacts: CheckedContainer {
 
     init() throws {
         fixture = try Fixture()
-        store = try fixture.store()
-        facts = try FactStore(in: store.state, options: .init(clock: fixture.clock, logger: Fixture.quiet))
+        store = try ContainerState(root: fixture.root, options: .init(clock: fixture.clock, logger: Fixture.quiet))
+        facts = try FactStore(of: store)
         place = try facts.number(of: Place(directory: .root, name: name("f")))
         let first = facts.reserve(4)
         row = RowNumber(first)
@@ -48,7 +48,10 @@ final class CheckedFacts: CheckedContainer {
         fixture.clock.advance(seconds: 60)
     }
 
-    deinit { facts.close() }
+    deinit {
+        facts.close()
+        store.close()
+    }
 
     private func named(_ number: RowNumber, _ place: PlaceNumber, _ file: FileID?, _ how: How = .created) -> NameRow {
         NameRow(number: number, time: fixture.clock.now(), place: place, file: file, how: how, actor: nil)

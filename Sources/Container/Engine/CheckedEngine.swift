@@ -1,4 +1,4 @@
-// The check of a container over the engine.
+// The container over the engine, as a check looks at it.
 
 import CLinux
 import Glibc
@@ -6,21 +6,6 @@ import Lineage
 import SystemPackage
 import VersionModel
 import VersionStore
-
-extension EngineContainer {
-    /// Reads every content and follows every reference; the container may be in use.
-    ///
-    /// - Parameters:
-    ///   - isAtRest: whether no program uses the container.
-    ///   - progress: called now and then with the number of checked versions and the total.
-    public func check(
-        repair: Bool, isAtRest: Bool, _ progress: (_ done: Int, _ of: Int) -> Void
-    ) throws(StoreError) -> [Finding] {
-        let check = FactCheck(
-            facts, browsing.store, of: CheckedEngine(recorded: browsing.recorded), repairs: repair, isAtRest: isAtRest)
-        return try check.run(progress)
-    }
-}
 
 /// What a check asks of the engine.
 struct CheckedEngine: CheckedContainer {

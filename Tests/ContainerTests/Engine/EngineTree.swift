@@ -175,7 +175,7 @@ extension EngineTree {
             if file != name.row.file?.number { problems.append("\(path) is another file") }
         }
         for path in tree.keys where disk[path] == nil { problems.append("there is no \(path)") }
-        let found = try container.check(repair: false, isAtRest: true) { _, _ in }
+        let found = try container.check(repair: false, isAtRest: true, progress: { _, _ in })
         return problems + found.map { "\($0)" } + (try deletedProblems())
     }
 

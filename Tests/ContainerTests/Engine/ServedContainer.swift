@@ -220,7 +220,7 @@ final class ServedContainer {
 
     /// What a check finds.
     func found(isAtRest: Bool = false) throws -> [String] {
-        try container.check(repair: false, isAtRest: isAtRest) { _, _ in }.map { "\($0)" }
+        try container.check(repair: false, isAtRest: isAtRest, progress: { _, _ in }).map { "\($0)" }
     }
 
     private func text(of number: VersionNumber, _ facts: Facts) throws -> String? {

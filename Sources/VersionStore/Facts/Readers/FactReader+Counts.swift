@@ -4,31 +4,16 @@ internal import GRDB
 import Lineage
 import VersionModel
 
-/// How much a container has, with and without names.
-public struct FactCounts: Hashable, Sendable {
-    /// The documents that have a version.
-    public var documents = 0
-    public var versions = 0
-    /// The entries of the deleted list.
-    public var deletions = 0
-    /// The length of what they show. Directories and other things without versions have none.
-    public var deletedBytes: UInt64 = 0
-}
-
-/// The versions whose content is gone.
-public struct LostFacts: Hashable, Sendable {
-    public var count = 0
-    /// Some of their documents.
-    public var documents: [DocumentNumber] = []
-}
-
 extension FactReader {
     /// Counts all. Documents and versions are counted in an index, a million in 0.1 s. Of names that went, queries
-    /// tell most, 100,000 in 0.5 s; the rules judge the others, as a list does. Each access ends after some of them.
-    public func counts() throws(StoreError) -> FactCounts {
-        var counts = FactCounts()
+    /// tell most, 100,000 in a second; the rules judge the others, as a list does. Each access ends after some of them.
+    ///
+    /// An item is a document that has a version. Of deleted things without versions no bytes are counted.
+    public func counts() throws(StoreError) -> ContainerCounts {
+        var counts = ContainerCounts()
+        counts.conflicts = try countOfConflicts()
         counts.versions = try countOfVersions()
-        counts.documents = try look { look in
+        counts.items = try look { look in
             let own = try look.count("SELECT count(DISTINCT item) FROM version WHERE flags & 16 = 0")
             // They show what they began with until they are saved.
             let others = try look.count(
@@ -49,14 +34,17 @@ extension FactReader {
     }
 
     /// Counts the versions whose content is gone, and names at most so many of their documents. They have an index.
-    public func lostContents(naming limit: Int) throws(StoreError) -> LostFacts {
-        try look { look in
-            let counts = try look.statement(
+    public func lostContents(naming limit: Int) throws(StoreError) -> LostContents {
+        let documents = try look { look in
+            try look.statement(
                 "SELECT item, count(*) FROM version WHERE flags & 272 = 256 GROUP BY item"
             ).rows { (document: DocumentNumber($0.number(0)), count: Int(clamping: $0.integer(1))) }
-            return LostFacts(
-                count: counts.reduce(0) { $0 + $1.count }, documents: counts.prefix(limit).map(\.document))
         }
+        var lost = LostContents(count: documents.reduce(0) { $0 + $1.count }, items: [])
+        for (document, _) in documents.prefix(limit) {
+            if let item = try id(of: document) { lost.items.append(item) }
+        }
+        return lost
     }
 }
 
@@ -103,7 +91,7 @@ extension Look {
         """
 
     /// - Returns: the last departure that was looked at; nil at the end.
-    fileprivate func countDeletions(after last: UInt64, _ counts: inout FactCounts) throws -> UInt64? {
+    fileprivate func countDeletions(after last: UInt64, _ counts: inout ContainerCounts) throws -> UInt64? {
         let rows = try statement(Self.departures, .bound(last), .integer(Int64(FactReader.looks))).rows { row in
             (number: row.number(0), told: Told(rawValue: row.integer(1)) ?? .judged, size: row.number(2))
         }
