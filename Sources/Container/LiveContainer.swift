@@ -46,6 +46,7 @@ public final class LiveContainer: Sendable {
     let directoryRequests: DirectoryRequests
     let metadata: MetadataRequests
     let custodian: Custodian
+    let purgeables: CatalogPurgeables
     let space: Space
     let databases: Databases
     let past: Past
@@ -80,10 +81,17 @@ public final class LiveContainer: Sendable {
         directoryRequests = DirectoryRequests(tree, passthrough: serving.passthrough, store: store.base)
         custodian = Custodian(store.base, former: store, nodes: nodes, logger: options.logger)
         let around = Space.Surroundings(
-            store: store, root: tree.root, policy: policy, names: tree.names, nodes: nodes, documents: documents,
-            tombstones: tombstones, observers: observers, pendingHashes: pendingHashes, chores: chores,
-            clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
-        space = Space(around, custodian: custodian, passthrough: serving.passthrough)
+            store: store, root: tree.root, policy: policy, retention: Self.retention(store, options.clock),
+            chores: chores, clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
+        let removal = VersionRemoval(
+            store: store, custodian: custodian, documents: documents, clock: options.clock)
+        purgeables = CatalogPurgeables(
+            versions: removal,
+            deleted: DeletedRemoval(
+                store: store, custodian: custodian, versions: removal, nodes: nodes, tombstones: tombstones,
+                passthrough: serving.passthrough, clock: options.clock),
+            names: tree.names, observers: observers, pendingHashes: pendingHashes)
+        space = Space(around, of: purgeables)
         metadata = MetadataRequests(
             tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
         databases = Databases(

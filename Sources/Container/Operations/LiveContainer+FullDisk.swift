@@ -49,7 +49,7 @@ extension LiveContainer {
             entry.name.bytes, in: entry.directory.raw, flags: entry.stat.isDirectory ? AT_REMOVEDIR : 0)
         leave(names, entry, now: .gone)
         // A descriptor of our own would keep its room.
-        space.making.closeRemoved()
+        purgeables.closeRemoved()
         space.noteLoss(bytes: UInt64(entry.stat.raw.blocks) * 512)
         var rows: [VersionStore.Mutation] = []
         if let document {

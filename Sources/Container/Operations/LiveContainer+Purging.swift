@@ -43,11 +43,11 @@ extension LiveContainer {
             let versions = going.map { (version: $0, path: document.path) }
             if dryRun {
                 return RemovalOutcome(
-                    versions: versions, pinned: pinned, bytes: try space.versions.freed(by: going))
+                    versions: versions, pinned: pinned, bytes: try purgeables.versions.freed(by: going))
             }
             let requester = requester(principal)
-            let bytes = try space.cutting(going) {
-                try space.versions.remove(going, at: document.path, by: requester) { removed in
+            let bytes = try cutting(going) {
+                try purgeables.versions.remove(going, at: document.path, by: requester) { removed in
                     resolvedByRemoval(removed, of: document, requester) + parted(document, from: removed)
                 }
             }
@@ -59,7 +59,7 @@ extension LiveContainer {
     private func resolvedByRemoval(
         _ removed: [Version], of document: DocumentRecord, _ requester: Requester
     ) -> [VersionStore.Mutation] {
-        let directory = removed.isEmpty ? nil : space.versions.directory(of: document.item)
+        let directory = removed.isEmpty ? nil : purgeables.versions.directory(of: document.item)
         return removed.filter { $0.kind == .conflict }.map { loser in
             .change(
                 Change(
@@ -102,19 +102,19 @@ extension LiveContainer {
         return try operation {
             let all = try store.deletions(within: path).removable(before: before, finder, principal)
                 .filter { entry == nil || $0.id == entry }
-            let held = force ? PinnedEntries() : try space.deleted.heldByPins(all)
+            let held = force ? PinnedEntries() : try purgeables.deleted.heldByPins(all)
             let going = all.filter { !held.entries.contains($0.id) }.contentsFirst
-            var outcome = dryRun ? try space.deleted.wouldRemove(going) : RemovalOutcome()
+            var outcome = dryRun ? try purgeables.deleted.wouldRemove(going) : RemovalOutcome()
             outcome.pinned = held.versions
             guard !dryRun else { return outcome }
             for (done, deletion) in going.enumerated() {
                 try report(done, going.count)
                 let removed = try names.writing { (names) throws -> (versions: [Version], bytes: UInt64) in
-                    try space.deleted.remove(names, deletion)
+                    try purgeables.deleted.remove(names, deletion)
                 }
                 outcome.deleted += 1
                 outcome.bytes.addCapped(removed.bytes)
-                outcome.bytes.addCapped(try space.cut(Set(removed.versions.map(\.content))))
+                outcome.bytes.addCapped(try cut(Set(removed.versions.map(\.content))))
                 outcome.versions += removed.versions.map { ($0, deletion.path) }
             }
             return outcome

@@ -3,6 +3,7 @@
 import Glibc
 import SystemPackage
 import VersionModel
+import VersionStore
 
 extension LiveContainer {
     /// Sentences for `status`.
@@ -10,6 +11,12 @@ extension LiveContainer {
 
     /// Why nothing is thinned at present; nil if it is.
     public var isThinningPaused: Bool { space.retention.isPaused }
+
+    static func retention(_ store: VersionStore, _ clock: any WallClock) -> Retention {
+        Retention(stored: try? store.setting(Retention.key), wall: clock) { [store] value in
+            store.commit([.setting(key: Retention.key, value: value)])
+        }
+    }
 
     /// Notes the time, which thinning uses. The background work calls it every few minutes.
     @discardableResult

@@ -6,7 +6,7 @@ import VersionStore
 extension LiveContainer {
     public func tellRepaired(_ findings: [Finding]) {
         for finding in findings where finding.kind == .parentsInACircle && finding.isRepaired {
-            if let id = VersionID(hex: finding.subject) { space.versions.tellParents(of: id, mayWait: true) }
+            if let id = VersionID(hex: finding.subject) { purgeables.versions.tellParents(of: id, mayWait: true) }
         }
     }
 }

@@ -110,9 +110,11 @@ final class DeletedRemoval: Sendable {
         try deletions.held { try pinnedVersions(ofDeleted: $0) }
     }
 
+    func isNameless(_ item: ItemID) throws -> Bool { try store.item(item)?.places.isEmpty == true }
+
     /// How many pinned versions a document has that would go with its last deletion; none while it has a name.
     private func pinnedVersions(ofDeleted item: ItemID) throws -> Int {
-        guard try store.item(item)?.places.isEmpty == true else { return 0 }
+        guard try isNameless(item) else { return 0 }
         return try store.versions(of: item).count { $0.flags.contains(.pinned) }
     }
 }

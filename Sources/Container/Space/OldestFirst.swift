@@ -1,58 +1,68 @@
 // Giving things up, oldest first.
 
-import Glibc
 import Logging
-import Synchronization
-import SystemPackage
 import VersionModel
 import VersionStore
+
+/// What went, or would go.
+struct GivenUp {
+    var versions = 0
+    var deleted = 0
+    var bytes: UInt64 = 0
+
+    var count: Int { versions + deleted }
+
+    mutating func add(_ other: GivenUp) {
+        (versions, deleted) = (versions + other.versions, deleted + other.deleted)
+        bytes.addCapped(other.bytes)
+    }
+}
 
 /// Gives up the oldest of what may go.
 final class OldestFirst: Sendable {
     /// How many versions go in one transaction.
     static let mostAtOnce = 1024
 
-    private let purgeables: Purgeables
-    private let versions: VersionRemoval
-    private let deleted: DeletedRemoval
-    private let names: ReadWriteLock
-    private let logger: Logger
-
-    init(
-        purgeables: Purgeables, versions: VersionRemoval, deleted: DeletedRemoval, names: ReadWriteLock, logger: Logger
-    ) {
-        (self.purgeables, self.versions, self.deleted) = (purgeables, versions, deleted)
-        (self.names, self.logger) = (names, logger)
+    /// How it is done.
+    struct Way {
+        /// Whether the caller holds no lock.
+        var mayWait = true
+        /// Only says what would go.
+        var isDry = false
+        /// Versions that are given up by other means.
+        var leavesOut: Set<VersionID> = []
+        /// Hears of what is about to go.
+        var willGo: ([VersionID]) throws -> Void = { _ in }
     }
 
-    /// - Parameter missing: how many bytes are still to become free, now that this is the oldest; 0: it stays.
+    private let purgeables: Purgeables
+    private let source: any PurgeableSource
+    private let logger: Logger
+
+    init(purgeables: Purgeables, source: any PurgeableSource, logger: Logger) {
+        (self.purgeables, self.source, self.logger) = (purgeables, source, logger)
+    }
+
+    /// - Parameter missing: how many bytes are still to become free, now that this is the oldest and so much is given
+    ///   up; 0: it stays.
     @discardableResult
-    func giveUp(
-        history: Bool, deleted: Bool, mayWait: Bool, _ missing: (Purgeable) -> UInt64
-    ) -> (count: Int, bytes: UInt64) {
-        var given: (count: Int, bytes: UInt64) = (0, 0)
+    func giveUp(_ kinds: PurgeableKinds, _ way: Way, _ missing: (Purgeable, _ given: UInt64) -> UInt64) -> GivenUp {
+        var given = GivenUp()
         do {
-            var candidates = try purgeables.all(history: history, deleted: deleted)[...]
-            while let oldest = candidates.first {
-                let missing = missing(oldest)
-                guard missing > 0 else { break }
-                switch oldest.kind {
-                case .history:
-                    let versions = Self.oldest(candidates, of: missing)
-                    candidates = candidates.dropFirst(versions.count)
-                    let going = versions.filter { self.versions.isStillHistory($0) }
-                    guard !going.isEmpty else { continue }
-                    given.bytes.addCapped(try self.versions.remove(going, mayWait: mayWait))
-                    given.count += going.count
-                case .deleted(let deletion):
-                    candidates = candidates.dropFirst()
-                    let remove = { (names: borrowing NamesHeldAlone) throws -> UInt64 in
-                        try self.deleted.remove(names, deletion).bytes
+            try purgeables.forEachPage(of: kinds) { page in
+                var rest = page.filter { candidate in
+                    if case .history(let version) = candidate.kind { !way.leavesOut.contains(version.version) } else {
+                        true
                     }
-                    let bytes = mayWait ? try names.writing(remove) : try names.writingIfFree(remove)
-                    guard let bytes else { continue }
-                    given = (given.count + 1, given.bytes + bytes)
+                }[...]
+                while let oldest = rest.first {
+                    let missing = missing(oldest, given.bytes)
+                    guard missing > 0 else { return false }
+                    let going = Self.oldest(rest, of: missing)
+                    rest = rest.dropFirst(max(1, going.count))
+                    given.add(try giveUp(oldest, with: going, way))
                 }
+                return true
             }
         } catch {
             logger.warning("what is purgeable could not be given up: \(error)")
@@ -60,14 +70,31 @@ final class OldestFirst: Sendable {
         return given
     }
 
-    /// The versions that these begin with, as many as take up so much. Those of a long history go together: whatever
-    /// remains of it is looked through for what went back to them, once.
-    private static func oldest(_ candidates: ArraySlice<Purgeable>, of missing: UInt64) -> [Version] {
-        var (versions, contents, bytes): ([Version], Set<ContentID>, UInt64) = ([], [], 0)
+    /// - Parameter versions: the versions that begin with it; none if it is an entry of the deleted list.
+    private func giveUp(
+        _ oldest: Purgeable, with versions: [Thinning.Candidate], _ way: Way
+    ) throws -> GivenUp {
+        guard case .deleted(let deletion) = oldest.kind else {
+            try way.willGo(versions.map(\.version))
+            if way.isDry {
+                return GivenUp(versions: versions.count, bytes: versions.map { Occupied.whole($0.bytes) }.cappedSum)
+            }
+            let given = try source.giveUp(versions, mayWait: way.mayWait)
+            return GivenUp(versions: given.count, bytes: given.bytes)
+        }
+        if way.isDry { return GivenUp(deleted: 1, bytes: Occupied.whole(oldest.bytes)) }
+        guard let bytes = try source.giveUp(deletion, mayWait: way.mayWait) else { return GivenUp() }
+        return GivenUp(deleted: 1, bytes: bytes)
+    }
+
+    /// The versions that these begin with, as many as take up so much. Those of a long history go together: what
+    /// follows from that is done once.
+    private static func oldest(_ candidates: ArraySlice<Purgeable>, of missing: UInt64) -> [Thinning.Candidate] {
+        var (versions, contents, bytes): ([Thinning.Candidate], Set<ContentID>, UInt64) = ([], [], 0)
         for candidate in candidates.prefix(mostAtOnce) {
             guard bytes < missing, case .history(let version) = candidate.kind else { break }
             versions.append(version)
-            if contents.insert(version.content).inserted { bytes.addCapped(min(Occupied.whole(version.size), missing)) }
+            if contents.insert(version.content).inserted { bytes.addCapped(min(Occupied.whole(version.bytes), missing)) }
         }
         return versions
     }

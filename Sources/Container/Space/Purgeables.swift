@@ -9,19 +9,6 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Something that may be given up.
-struct Purgeable {
-    enum Kind {
-        case history(Version)
-        case deleted(Deletion)
-    }
-    var kind: Kind
-    /// When it was saved or deleted, in time seen.
-    var time: Int64
-    /// The same by the wall clock, for what is newer than the last look at the time.
-    var wall: Timestamp
-}
-
 /// The bytes that could be given up on a full file system.
 struct Reclaimable {
     /// At most: as much as their sizes say.
@@ -35,62 +22,46 @@ struct Reclaimable {
     var end: Int64
 }
 
-/// Finds and counts what may be given up. Lock order: last; the catalog is read outside of it.
+/// Counts what may be given up. Lock order: last; the catalog is read outside of it.
 final class Purgeables: Sendable {
     private static let countNanoseconds: Int64 = 10_000_000_000
 
     private let store: VersionStore
+    private let source: any PurgeableSource
     private let retention: Retention
-    private let observers: Observers
     private let clock: any WallClock
     private let logger: Logger
     private let state: SpaceState
-    /// Bytes of history that may not be given up, when it was last added up.
-    private let protected = RankedMutex<UInt64>(0)
     /// How often the catalog was walked for contents that may be given up.
     let walks = Atomic<Int>(0)
 
     init(
-        store: VersionStore, retention: Retention, observers: Observers, clock: any WallClock, logger: Logger,
+        store: VersionStore, source: any PurgeableSource, retention: Retention, clock: any WallClock, logger: Logger,
         state: SpaceState
     ) {
-        (self.store, self.retention, self.observers) = (store, retention, observers)
+        (self.store, self.source, self.retention) = (store, source, retention)
         (self.clock, self.logger, self.state) = (clock, logger, state)
     }
 
-    var protectedBytes: UInt64 { protected.withLock { $0 } }
-
-    /// Oldest first.
-    func all(history: Bool, deleted: Bool) throws -> [Purgeable] {
+    /// Shows what may be given up, oldest first, until there is no more or the answer is false.
+    func forEachPage(of kinds: PurgeableKinds, _ body: ([Purgeable]) throws -> Bool) throws {
         walks.add(1, ordering: .relaxed)
         let clock = retention.clock
-        var result: [Purgeable] = []
-        let all = try store.allVersions()
-        if history {
-            let kept = Thinning.protected(all, bases: observers.bases)
-            var protected: [ContentID: UInt64] = [:]
-            for version in all where version.kind != .current {
-                if kept.contains(version.id) {
-                    protected[version.content] = version.size
-                } else {
-                    result.append(
-                        Purgeable(kind: .history(version), time: clock.seenTime(of: version.saved), wall: version.saved)
-                    )
-                }
-            }
-            let bytes = protected.values.cappedSum
-            self.protected.withLock { $0 = bytes }
+        var cursor: PurgeableCursor?
+        repeat {
+            let page = try source.purgeables(kinds, from: cursor, by: clock)
+            guard try body(page.elements) else { return }
+            cursor = page.next
+        } while cursor != nil
+    }
+
+    func count() throws -> Int {
+        var count = 0
+        try forEachPage(of: .all) { page in
+            count += page.count
+            return true
         }
-        if deleted {
-            // What hangs on a deleted document, too: pinned versions and conflicts stay.
-            let held = Set(all.filter { $0.kind == .conflict || $0.flags.contains(.pinned) }.map(\.item))
-            for deletion in try store.deletions(within: nil) where deletion.item.map({ !held.contains($0) }) ?? true {
-                result.append(
-                    Purgeable(
-                        kind: .deleted(deletion), time: clock.seenTime(of: deletion.deleted), wall: deletion.deleted))
-            }
-        }
-        return result.sorted { ($0.time, $0.wall) < ($1.time, $1.wall) }
+        return count
     }
 
     // MARK: Counting
@@ -100,8 +71,7 @@ final class Purgeables: Sendable {
     /// - Parameter mustSucceed: in bytes that certainly become free; else in those that may.
     func canReclaim(_ wanted: UInt64, free: UInt64, mustSucceed: Bool) -> Bool {
         guard wanted > free else { return true }
-        let kept = UInt64(max(0, store.space.history)) + UInt64(max(0, store.space.deleted))
-        guard wanted - free <= kept else { return false }
+        guard wanted - free <= source.sums.kept else { return false }
         let known = reclaimable(certainly: mustSucceed)
         return wanted - free <= (mustSucceed ? known.certain ?? 0 : known.possible)
     }
@@ -109,7 +79,7 @@ final class Purgeables: Sendable {
     /// Counted at most every ten seconds while nothing changes: a program that goes on writing to a full disk costs no
     /// walk through the catalog each time.
     func reclaimable(certainly: Bool) -> Reclaimable {
-        let (space, time) = (store.space, clock.uptime())
+        let (space, time) = (source.sums, clock.uptime())
         let (known, news) = state.counted
         if let known, known.history == space.history, known.deleted == space.deleted, time < known.end,
             !certainly || known.certain != nil
@@ -128,25 +98,30 @@ final class Purgeables: Sendable {
     }
 
     private func count(_ result: inout Reclaimable, certainly: Bool) throws {
-        let candidates = try all(history: true, deleted: true)
-        let going = Set(candidates.compactMap { candidate -> VersionID? in
-            if case .history(let version) = candidate.kind { version.id } else { nil }
-        })
-        // A content goes with the last version that it is the content of.
-        let staying = Set(try store.allVersions().filter { !going.contains($0.id) }.map(\.content))
-        var (seen, certain): (Set<ContentID>, UInt64) = ([], 0)
-        for candidate in candidates {
-            switch candidate.kind {
-            case .history(let version):
-                guard !staying.contains(version.content), seen.insert(version.content).inserted else { continue }
-                result.possible.addCapped(Occupied.whole(version.size))
-                if certainly { certain.addCapped(freed(by: store.contents.name(of: version.content))) }
-            case .deleted(let deletion):
-                result.possible.addCapped(Occupied.whole(deletion.size))
-                if certainly { certain.addCapped(freed(by: store.deletedArea.name(of: deletion.id))) }
+        // Contents that several versions have: how many of those stay so far, and the longest of the others.
+        var shared: [ContentID: (left: Int, bytes: UInt64)] = [:]
+        var (possible, certain): (UInt64, UInt64) = (0, 0)
+        try forEachPage(of: .all) { page in
+            for var candidate in page {
+                if let content = candidate.content, candidate.sharing > 1 {
+                    let known = shared[content] ?? (candidate.sharing, 0)
+                    candidate.bytes = max(known.bytes, candidate.bytes)
+                    shared[content] = (known.left - 1, candidate.bytes)
+                    guard known.left == 1 else { continue }
+                }
+                possible.addCapped(Occupied.whole(candidate.bytes))
+                if certainly { certain.addCapped(freed(by: candidate)) }
             }
+            return true
         }
+        result.possible = possible
         if certainly { result.certain = certain }
+    }
+
+    private func freed(by candidate: Purgeable) -> UInt64 {
+        if let content = candidate.content { return freed(by: store.contents.name(of: content)) }
+        guard case .deleted(let deletion) = candidate.kind else { return 0 }
+        return freed(by: store.deletedArea.name(of: deletion))
     }
 
     /// The bytes that become free with a file of the state: none while it has another name, and no extents that a clone

@@ -2,26 +2,28 @@
 
 import Synchronization
 import VersionModel
-import VersionStore
 
 /// A ``RetentionClock`` that lives in the catalog. Lock order: last; the catalog is written outside of it.
 final class Retention: Sendable {
-    private static let key = "retention-clock"
+    /// The setting that it is stored as.
+    static let key = "retention-clock"
+
     private struct State {
         var clock: RetentionClock
         /// CLOCK_BOOTTIME at the last look; nil before the first since the mount.
         var seen: Int64?
     }
 
-    private let store: VersionStore
+    private let store: @Sendable ([UInt8]) -> Void
     private let state: RankedMutex<State>
     private let wall: any WallClock
 
-    /// Goes on from what an earlier mount has stored.
-    init(store: VersionStore, wall: any WallClock) {
+    /// - Parameters:
+    ///   - stored: what an earlier mount has stored.
+    ///   - store: stores it.
+    init(stored: [UInt8]?, wall: any WallClock, store: @escaping @Sendable ([UInt8]) -> Void) {
         (self.store, self.wall) = (store, wall)
-        let stored = (try? store.setting(Self.key)).flatMap { Self.decode($0) }
-        state = RankedMutex(State(clock: stored ?? RetentionClock(wall: wall.now())))
+        state = RankedMutex(State(clock: stored.flatMap(Self.decode) ?? RetentionClock(wall: wall.now())))
     }
 
     /// Takes note of the time; to be called now and then, at least once an hour while mounted.
@@ -33,7 +35,7 @@ final class Retention: Sendable {
             state.seen = uptime
             return state.clock
         }
-        store.commit([.setting(key: Self.key, value: Self.encode(clock))])
+        store(Self.encode(clock))
         return clock
     }
 

@@ -6,22 +6,20 @@ import VersionStore
 
 /// Makes room on a file system that is full, or nearly so.
 final class RoomMaking: Sendable {
-    private let store: VersionStore
+    private let source: any PurgeableSource
     private let free: FreeSpace
     private let purgeables: Purgeables
     private let oldest: OldestFirst
     private let state: SpaceState
-    private let pendingHashes: PendingHashes
     private let isReadOnly: Bool
     let shortages: Shortages
 
     init(
-        store: VersionStore, free: FreeSpace, purgeables: Purgeables, oldest: OldestFirst, state: SpaceState,
-        shortages: Shortages, pendingHashes: PendingHashes, isReadOnly: Bool
+        source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, oldest: OldestFirst, state: SpaceState,
+        shortages: Shortages, isReadOnly: Bool
     ) {
-        (self.store, self.free, self.purgeables, self.oldest) = (store, free, purgeables, oldest)
-        (self.state, self.shortages) = (state, shortages)
-        (self.pendingHashes, self.isReadOnly) = (pendingHashes, isReadOnly)
+        (self.source, self.free, self.purgeables, self.oldest) = (source, free, purgeables, oldest)
+        (self.state, self.shortages, self.isReadOnly) = (state, shortages, isReadOnly)
     }
 
     /// Whether so many bytes can be had, once another thread has given up what it is about to: until then that is
@@ -59,21 +57,15 @@ final class RoomMaking: Sendable {
         defer { if isMine { state.givingUp.end() } }
         if let free = free.room?.free, free > before.free, free >= needed { return true }
         let news = state.news
-        let given = oldest.giveUp(history: true, deleted: true, mayWait: mayWait) { _ in
-            closeRemoved()
+        let given = oldest.giveUp(.all, OldestFirst.Way(mayWait: mayWait)) { _, _ in
+            source.closeRemoved()
             return needed - min(needed, free.room?.free ?? .max)
         }
-        closeRemoved()
+        source.closeRemoved()
         let isExhausted = (free.room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { state.notLookingForAWhile(since: news) }
-        shortages.note(given, isExhausted: isExhausted)
+        shortages.note((given.count, given.bytes), isExhausted: isExhausted)
         // Others may have made room since it was missing.
         return given.count > 0 || (free.room?.free ?? 0) / 2 > wanted
-    }
-
-    /// Closes removed files that are on their way to the disk or are read for a hash: an open file takes its room.
-    func closeRemoved() {
-        store.contents.closeRemoved()
-        pendingHashes.closeRemoved()
     }
 }

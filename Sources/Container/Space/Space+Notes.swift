@@ -17,7 +17,7 @@ extension Space {
         guard last.isExhausted, isFull else { return [note] }
         let rest: String
         do {
-            let left = try purgeables.all(history: true, deleted: true).count
+            let left = try purgeables.count()
             rest = left == 0
                 ? "nothing is left that may be given up"
                 : "what is left that may be given up (\(left)) goes next, and may not be enough"

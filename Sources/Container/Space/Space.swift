@@ -16,12 +16,7 @@ final class Space: Sendable {
         var store: VersionStore
         var root: SharedDescriptor
         var policy: Policy
-        var names: ReadWriteLock
-        var nodes: NodeTable
-        var documents: DocumentIndex
-        var tombstones: Tombstones
-        var observers: Observers
-        var pendingHashes: PendingHashes
+        var retention: Retention
         /// For what may take long.
         var chores: Scheduler
         var clock: any WallClock
@@ -29,8 +24,6 @@ final class Space: Sendable {
         var isReadOnly: Bool
     }
 
-    let versions: VersionRemoval
-    let deleted: DeletedRemoval
     let retention: Retention
     let purgeables: Purgeables
     let making: RoomMaking
@@ -39,41 +32,30 @@ final class Space: Sendable {
     let counts: PurgeableStatistics
     let free: FreeSpace
     let state: SpaceState
+    private let store: VersionStore
 
-    init(_ around: Surroundings, custodian: Custodian, passthrough: Passthrough) {
+    init(_ around: Surroundings, of source: any PurgeableSource) {
         let (store, clock, logger, isReadOnly) = (around.store, around.clock, around.logger, around.isReadOnly)
+        (self.store, retention) = (store, around.retention)
         free = FreeSpace(root: around.root, policy: around.policy)
-        retention = Retention(store: store, wall: clock)
-        versions = VersionRemoval(store: store, custodian: custodian, documents: around.documents, clock: clock)
-        deleted = DeletedRemoval(
-            store: store, custodian: custodian, versions: versions, nodes: around.nodes, tombstones: around.tombstones,
-            passthrough: passthrough, clock: clock)
         state = SpaceState(clock: clock)
         purgeables = Purgeables(
-            store: store, retention: retention, observers: around.observers, clock: clock, logger: logger,
-            state: state)
-        let oldest = OldestFirst(
-            purgeables: purgeables, versions: versions, deleted: deleted, names: around.names, logger: logger)
+            store: store, source: source, retention: retention, clock: clock, logger: logger, state: state)
+        let oldest = OldestFirst(purgeables: purgeables, source: source, logger: logger)
         making = RoomMaking(
-            store: store, free: free, purgeables: purgeables, oldest: oldest, state: state,
-            shortages: Shortages(clock: clock, logger: logger), pendingHashes: around.pendingHashes,
-            isReadOnly: isReadOnly)
+            source: source, free: free, purgeables: purgeables, oldest: oldest, state: state,
+            shortages: Shortages(clock: clock, logger: logger), isReadOnly: isReadOnly)
         trimming = Trimming(
-            store: store, free: free, oldest: oldest, making: making, retention: retention, state: state,
-            chores: around.chores, isReadOnly: isReadOnly)
-        let thinner = Thinner(
-            store: store, free: free, retention: retention, observers: around.observers, versions: versions,
-            deleted: deleted, names: around.names)
+            ballast: store.ballast, source: source, free: free, oldest: oldest, making: making, retention: retention,
+            state: state, chores: around.chores, isReadOnly: isReadOnly)
         upkeep = Upkeep(
-            store: store, thinner: thinner, making: making, retention: retention, chores: around.chores,
-            logger: logger)
+            ballast: store.ballast, source: source,
+            thinner: Thinner(source: source, trimming: trimming, retention: retention), making: making,
+            retention: retention, chores: around.chores, logger: logger)
         counts = PurgeableStatistics(
-            store: store, free: free, purgeables: purgeables, documents: around.documents, chores: around.chores,
-            logger: logger, isReadOnly: isReadOnly)
+            store: store, source: source, free: free, purgeables: purgeables, chores: around.chores, logger: logger,
+            isReadOnly: isReadOnly)
     }
-
-    private var store: VersionStore { versions.store }
-    private var custodian: Custodian { versions.custodian }
 
     /// Pins have changed: what was added up does not hold any more.
     func forgetCounts() {
@@ -136,52 +118,5 @@ final class Space: Sendable {
         if wanted > UInt64(system.f_bavail) &* UInt64(system.f_frsize) {
             _ = making.makeRoom(wanted: wanted, mayWait: true, mustSucceed: true)
         }
-    }
-
-    // MARK: Cutting
-
-    /// Gives up versions, and cuts their contents to what the longest one that remains has of each. Called with no lock
-    /// held.
-    ///
-    /// The copies are made first: where there is no room for them nothing has been done. A crash in between leaves the
-    /// longer content, of which more versions than that know nothing.
-    ///
-    /// - Parameter body: gives them up, and returns the bytes that became free.
-    /// - Returns: these, and those that were cut off.
-    func cutting(_ versions: [Version], _ body: () throws -> UInt64) throws -> UInt64 {
-        let contents = Set(versions.map(\.content))
-        let beginnings = try beginnings(of: contents, without: Set(versions.map(\.id)))
-        var bytes: UInt64
-        do { bytes = try body() } catch {
-            custodian.drop(beginnings)
-            throw error
-        }
-        bytes += try custodian.put(beginnings)
-        // Of those who purge at the same time each may have left it to the other.
-        return bytes + (try cut(contents))
-    }
-
-    /// Cuts contents to what the versions that name them have of them.
-    /// - Returns: the bytes that became free.
-    func cut(_ contents: Set<ContentID>) throws -> UInt64 { try custodian.put(try beginnings(of: contents)) }
-
-    private func beginnings(
-        of contents: Set<ContentID>, without gone: Set<VersionID> = []
-    ) throws -> [ContentStore.Beginning] {
-        var made: [ContentStore.Beginning] = []
-        do {
-            for content in contents {
-                guard let size = try custodian.neededSize(of: content, without: gone) else { continue }
-                let wanted = store.contents.canReflink ? 0 : size
-                made.append(
-                    try retryingWhenFull(wanted: wanted, mayWait: true) { () throws(Errno) in
-                        try custodian.beginning(of: content, size: size)
-                    })
-            }
-        } catch {
-            custodian.drop(made)
-            throw error
-        }
-        return made
     }
 }

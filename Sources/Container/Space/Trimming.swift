@@ -9,7 +9,8 @@ final class Trimming: Sendable {
     /// A bound is undershot by this part of it, so that not every save has to look for what may go.
     static let slackPart: UInt64 = 16
 
-    private let store: VersionStore
+    private let ballast: Ballast
+    private let source: any PurgeableSource
     private let free: FreeSpace
     private let oldest: OldestFirst
     private let making: RoomMaking
@@ -19,10 +20,10 @@ final class Trimming: Sendable {
     private let isReadOnly: Bool
 
     init(
-        store: VersionStore, free: FreeSpace, oldest: OldestFirst, making: RoomMaking, retention: Retention,
-        state: SpaceState, chores: Scheduler, isReadOnly: Bool
+        ballast: Ballast, source: any PurgeableSource, free: FreeSpace, oldest: OldestFirst, making: RoomMaking,
+        retention: Retention, state: SpaceState, chores: Scheduler, isReadOnly: Bool
     ) {
-        (self.store, self.free, self.oldest) = (store, free, oldest)
+        (self.ballast, self.source, self.free, self.oldest) = (ballast, source, free, oldest)
         (self.making, self.retention, self.state) = (making, retention, state)
         (self.chores, self.isReadOnly) = (chores, isReadOnly)
     }
@@ -39,7 +40,7 @@ final class Trimming: Sendable {
     /// is behind by more than one version, the adding thread does it, without locks (``catchUp()``).
     func noteGrowth(history bytes: UInt64) {
         guard !isReadOnly, let room = free.recentRoom else { return }
-        let space = store.space
+        let space = source.sums
         let (history, deleted) = (UInt64(max(0, space.history)), UInt64(max(0, space.deleted)))
         let limit = free.historyLimit
         guard history > limit || deleted > free.deletedLimit || room.free < FreeSpace.reserve(of: room.total)
@@ -56,7 +57,7 @@ final class Trimming: Sendable {
         defer { state.givingUp.end() }
         // Only after it is done: other threads that save meanwhile wait for it, too, and do not exceed the limit again.
         guard state.isBehind.load(ordering: .relaxed) else { return }
-        trimHistory()
+        trimHistory(OldestFirst.Way(mayWait: false))
         state.isBehind.store(false, ordering: .relaxed)
     }
 
@@ -73,35 +74,50 @@ final class Trimming: Sendable {
 
     /// Gives up what is beyond the shares, and what the reserve needs.
     func trim() {
-        if !retention.note().isPaused, state.givingUp.begin(mayWait: true) {
-            trimHistory()
-            trimDeleted()
-            state.givingUp.end()
-        }
+        if !retention.note().isPaused { giveUpExcess() }
         _ = making.makeRoom(mayWait: true)
-        store.ballast.take()
+        ballast.take()
     }
 
-    private func trimHistory() {
+    /// Gives up what is beyond the shares, and what has been in the deleted area for too long.
+    /// - Parameter freed: bytes of history that are as good as given up.
+    @discardableResult
+    func giveUpExcess(_ way: OldestFirst.Way = OldestFirst.Way(), freed: UInt64 = 0) -> GivenUp {
+        guard way.isDry || state.givingUp.begin(mayWait: true) else { return GivenUp() }
+        defer { if !way.isDry { state.givingUp.end() } }
+        var given = trimHistory(way, freed: freed)
+        given.add(trimDeleted(way))
+        return given
+    }
+
+    @discardableResult
+    private func trimHistory(_ way: OldestFirst.Way, freed: UInt64 = 0) -> GivenUp {
         let limit = free.historyLimit
-        guard store.space.history > Int64(clamping: limit) else { return }
+        let sums = source.sums
+        guard sums.isComplete, sums.history - Int64(clamping: freed) > Int64(clamping: limit) else { return GivenUp() }
         let news = state.news
         let target = Int64(clamping: limit - limit / Self.slackPart)
-        oldest.giveUp(history: true, deleted: false, mayWait: false) { _ in
-            UInt64(max(0, store.space.history - target))
+        let given = oldest.giveUp(.history, way) { [source] _, given in
+            let gone = way.isDry ? Int64(clamping: freed) + Int64(clamping: given) : 0
+            return UInt64(max(0, source.sums.history - gone - target))
         }
-        if store.space.history > Int64(clamping: limit) { state.notLookingForAWhile(since: news) }
+        if !way.isDry, source.sums.history > Int64(clamping: limit) { state.notLookingForAWhile(since: news) }
+        return given
     }
 
     /// What has lain in the deleted area for too long, or is too much, oldest first.
-    private func trimDeleted() {
+    private func trimDeleted(_ way: OldestFirst.Way) -> GivenUp {
         let clock = retention.clock
         let limit = free.deletedLimit
         let keep = free.keepDeletedNanoseconds
-        let hasTooMuch = store.space.deleted > Int64(clamping: limit)
-        let target = Int64(clamping: hasTooMuch ? limit - limit / Self.slackPart : limit)
-        oldest.giveUp(history: false, deleted: true, mayWait: true) { candidate in
-            clock.seen - candidate.time > keep ? .max : UInt64(max(0, store.space.deleted - target))
+        let sums = source.sums
+        let hasTooMuch = sums.isComplete && sums.deleted > Int64(clamping: limit)
+        let target = hasTooMuch ? Int64(clamping: limit - limit / Self.slackPart) : .max
+        return oldest.giveUp(.deleted, way) { [source] candidate, given in
+            if clock.seen - candidate.time > keep { return .max }
+            guard hasTooMuch else { return 0 }
+            let gone = way.isDry ? Int64(clamping: given) : 0
+            return UInt64(max(0, source.sums.deleted - gone - target))
         }
     }
 }

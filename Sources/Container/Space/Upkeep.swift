@@ -10,7 +10,8 @@ final class Upkeep: Sendable {
     private static let firstNanoseconds: Int64 = 60_000_000_000
     private static let roundNanoseconds: Int64 = 900_000_000_000
 
-    private let store: VersionStore
+    private let ballast: Ballast
+    private let source: any PurgeableSource
     let thinner: Thinner
     private let making: RoomMaking
     private let retention: Retention
@@ -18,10 +19,10 @@ final class Upkeep: Sendable {
     private let logger: Logger
 
     init(
-        store: VersionStore, thinner: Thinner, making: RoomMaking, retention: Retention, chores: Scheduler,
-        logger: Logger
+        ballast: Ballast, source: any PurgeableSource, thinner: Thinner, making: RoomMaking, retention: Retention,
+        chores: Scheduler, logger: Logger
     ) {
-        (self.store, self.thinner, self.making) = (store, thinner, making)
+        (self.ballast, self.source, self.thinner, self.making) = (ballast, source, thinner, making)
         (self.retention, self.chores, self.logger) = (retention, chores, logger)
     }
 
@@ -30,7 +31,7 @@ final class Upkeep: Sendable {
         chores.after(0) { [weak self] in
             guard let self else { return }
             do {
-                try self.store.rescanSpace(onlyIfUnknown: true)
+                try self.source.addUp()
             } catch {
                 self.logger.warning("the space of what is kept could not be added up: \(error)")
             }
@@ -47,7 +48,7 @@ final class Upkeep: Sendable {
             }
         }
         _ = making.makeRoom(mayWait: true)
-        store.ballast.take()
+        ballast.take()
         chores.after(Self.roundNanoseconds) { [weak self] in self?.goRound() }
     }
 }

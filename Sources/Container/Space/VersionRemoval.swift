@@ -39,9 +39,12 @@ final class VersionRemoval: Sendable {
         }
     }
 
-    func isStillHistory(_ version: Version) -> Bool {
-        guard let found = try? store.version(version.id) else { return false }
-        return found.kind == .history && !found.flags.contains(.pinned)
+    /// A version, as long as it may go.
+    func stillHistory(_ version: VersionID) -> Version? {
+        guard let found = try? store.version(version), found.kind == .history, !found.flags.contains(.pinned) else {
+            return nil
+        }
+        return found
     }
 
     /// The bytes that would become free if versions went: their contents, as far as no other version has them.
