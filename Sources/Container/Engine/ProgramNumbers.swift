@@ -10,6 +10,8 @@ import VersionStore
 final class ProgramNumbers: Sendable {
     private struct State {
         var numbers: [ActorRef: ActorNumber] = [:]
+        /// The programs that have not ended.
+        var running: Set<ActorNumber> = []
         var relations: [ActorNumber: Kin.Relation] = [:]
         var programs: [String: UInt32] = [:]
         /// The last number of a requester of whom nothing is known.
@@ -55,7 +57,10 @@ final class ProgramNumbers: Sendable {
         do throws(StoreError) {
             number = try facts.number(of: ActorFacts(author: author(), started: ref.started))
         } catch { throw .ioError }
-        state.withLock { $0.numbers[ref] = number }
+        state.withLock { state in
+            state.numbers[ref] = number
+            state.running.insert(number)
+        }
         return number
     }
 
@@ -70,11 +75,22 @@ final class ProgramNumbers: Sendable {
         } catch { throw .ioError }
     }
 
-    /// How programs are related. Called with locks held.
+    /// How programs are related. Called with locks held. One of whom nothing is known is as good as ended.
     func kin(of programs: [ActorNumber]) -> Kin {
-        state.withLock { state in Kin(programs.compactMap { state.relations[$0] }) }
+        state.withLock { state in
+            Kin(
+                programs.map { program in
+                    var relation = state.relations[program] ?? Kin.Relation(actor: program, lineage: [])
+                    relation.hasEnded = !state.running.contains(program)
+                    return relation
+                })
+        }
     }
 
     /// A process has ended. Its number stays its own, and is not asked for any more.
-    func ended(_ ref: ActorRef) { state.withLock { _ = $0.numbers.removeValue(forKey: ref) } }
+    func ended(_ ref: ActorRef) {
+        state.withLock { state in
+            if let number = state.numbers.removeValue(forKey: ref) { state.running.remove(number) }
+        }
+    }
 }

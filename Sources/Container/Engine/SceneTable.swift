@@ -50,6 +50,9 @@ final class SceneTable: Sendable {
         state.withLock { state in state.remembered[file].map { ($0, state.stamps[file]) } }
     }
 
+    /// Whether a program has seen a version of a document.
+    func hasSeen(_ document: DocumentNumber) -> Bool { state.withLock { $0.remembered.hasSeen(document) } }
+
     /// The daemon's memory of a handle; nil if the handle is not known.
     func handle(_ handle: HandleNumber) -> Handle? { state.withLock { $0.remembered[handle] } }
 

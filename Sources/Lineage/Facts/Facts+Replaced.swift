@@ -12,7 +12,8 @@ extension Facts {
         guard case .movedAway(let target) = departure.how,
             let occupant = lastOccupant(of: departure.place, before: departure.number), !occupant.hasNoVersions,
             occupant.maker == nil, isReplaced(occupant.document),
-            lastDeparture(of: occupant.document)?.number == departure.number
+            lastDeparture(of: occupant.document)?.number == departure.number,
+            !isPurged(departure, of: occupant.document)
         else { return nil }
         let heir = target.flatMap { self[$0] }.flatMap { row in
             row.document == occupant.document ? nil : shown(in: row.document, until: row.number.number)

@@ -31,13 +31,11 @@ extension Facts {
     /// What a version goes back to for its users: its parents, and the loser that was settled. In place of those that
     /// are gone, the nearest before them that remain.
     public func ancestors(of version: VersionRow) -> [VersionNumber] {
-        var (pending, found, seen) = ([VersionNumber](), [VersionNumber](), [version.number])
-        pending = [version.parents.first, version.parents.second].compactMap(\.self)
-        if let loser = version.loser, isSettled(loser), !pending.contains(loser) { pending.append(loser) }
+        var (pending, found, seen) = ([VersionNumber](), [VersionNumber](), Set([version.number]))
+        pending = before(version)
         while !pending.isEmpty {
             let next = pending.removeFirst()
-            guard !seen.contains(next), let row = self[next] else { continue }
-            seen.append(next)
+            guard seen.insert(next).inserted, let row = self[next] else { continue }
             if row.isForgotten {
                 pending = [row.parents.first, row.parents.second].compactMap(\.self) + pending
             } else {
@@ -45,5 +43,31 @@ extension Facts {
             }
         }
         return found
+    }
+
+    /// What a version goes back to, whether that remains or not.
+    private func before(_ version: VersionRow) -> [VersionNumber] {
+        var parents = [version.parents.first, version.parents.second].compactMap(\.self)
+        if let loser = version.loser, isSettled(loser), !parents.contains(loser) { parents.append(loser) }
+        return parents
+    }
+
+    /// The first of the ancestors of each of these versions, which were forgotten. Those of a long history are found
+    /// without a walk for each.
+    func nearest(before gone: [VersionNumber]) -> [VersionNumber: VersionNumber] {
+        var (nearest, isKnown): ([VersionNumber: VersionNumber], Set<VersionNumber>) = ([:], [])
+        for number in gone.sorted() {
+            isKnown.insert(number)
+            guard let row = self[number] else { continue }
+            for parent in before(row) {
+                guard let before = self[parent] else { continue }
+                let found = !before.isForgotten ? parent
+                    : isKnown.contains(parent) ? nearest[parent] : ancestors(of: before).first
+                guard let found else { continue }
+                nearest[number] = found
+                break
+            }
+        }
+        return nearest
     }
 }

@@ -25,12 +25,11 @@ extension Planning {
     ///
     /// A program that has seen one of them works from what was before that. If nothing was, it knows of no version, and
     /// is a rival of none.
-    /// - Parameter sparesBases: whether those stay that programs work from.
+    /// - Parameter sparesBases: whether those stay that programs which still run work from.
     mutating func drop(_ versions: [VersionNumber], of document: DocumentNumber, sparesBases: Bool) {
         memory.asked?.note(document)
         pass(nil)
-        let actors = sparesBases ? Set(memory.observations.map(\.actor)) : []
-        let bases = actors.compactMap { base(of: $0, in: document) }
+        let bases = sparesBases ? runningBases(in: document) : []
         var gone: [VersionNumber] = []
         for version in versions where facts.document(of: version) == document && !bases.contains(version) {
             guard facts[version]?.isForgotten == false, facts.stay(of: version) == nil else { continue }
@@ -38,9 +37,18 @@ extension Planning {
             gone.append(version)
         }
         drop(gone)
+        let nearest = facts.nearest(before: gone)
+        let all = Set(gone)
         for index in memory.observations.indices {
-            guard let seen = memory.observations[index].version, gone.contains(seen) else { continue }
-            memory.observations[index].version = facts[seen].flatMap { facts.ancestors(of: $0).first }
+            guard let seen = memory.observations[index].version, all.contains(seen) else { continue }
+            memory.observations[index].version = nearest[seen]
         }
+    }
+
+    /// What programs that still run have seen of a document, or programs that these have started.
+    public func runningBases(in document: DocumentNumber) -> [VersionNumber] {
+        let observers = Set(memory.observations.map(\.actor))
+        let programs = observers.union(observers.flatMap { kin.lineage(of: $0) })
+        return programs.filter { !(kin[$0]?.hasEnded ?? false) }.compactMap { base(of: $0, in: document) }
     }
 }

@@ -85,7 +85,7 @@ extension Planning {
     /// An entry of the deleted list goes for good, and with its last entry the document, and what programs wrote under
     /// other names to rename it over that. Of the versions only those stay that another document began with.
     mutating func purge(_ number: RowNumber) {
-        guard let row = facts[number], row.how.isRemoval else { return }
+        guard let row = facts[number], row.how.isRemoval || facts.replacement(by: row) != nil else { return }
         pass(nil)
         record(.purge(number))
         guard let document = facts.lastOccupant(of: row.place, before: number)?.document, facts.isGone(document) else {

@@ -12,6 +12,8 @@ public struct Kin: Hashable, Sendable {
 
         /// Whether the last of its lineage is a shell at a terminal.
         public var endsAtTerminal: Bool
+        /// Whether it runs no more, so that it saves nothing any more.
+        public var hasEnded = false
 
         public init(
             actor: ActorNumber, lineage: [ActorNumber], program: UInt32? = nil, endsAtTerminal: Bool = false

@@ -29,6 +29,9 @@ public struct Remembered: Sendable {
         set { setFile(file, newValue) }
     }
 
+    /// Whether a program is remembered to have seen a version of a document.
+    public func hasSeen(_ document: DocumentNumber) -> Bool { observations[document] != nil }
+
     public subscript(_ handle: HandleNumber) -> Handle? { handles[handle] }
 
     /// The handles of a file, in the order in which they were opened.
