@@ -34,6 +34,13 @@ extension FactStore {
         try read { try FactTables.detail(of: version, $0) }
     }
 
+    /// The same without what waits to be written: an answer for who can do without that, while there is no room for it.
+    public func writtenDetail(of version: VersionNumber) throws(StoreError) -> VersionDetail? {
+        do { return try catalog.access { try FactTables.detail(of: version, $0) } } catch {
+            throw CatalogConnection.storeError(error)
+        }
+    }
+
     public func detail(of row: RowNumber) throws(StoreError) -> NameDetail? {
         try read { try FactTables.detail(of: row, $0) }
     }
@@ -61,6 +68,9 @@ extension FactStore {
 
     /// The number that an identity of this catalog stands for, whether there is such a fact or not.
     public func number(of id: VersionID) -> VersionNumber? { ids.number(of: id).map { VersionNumber($0) } }
+
+    /// The same for a document.
+    public func number(of id: ItemID) -> DocumentNumber? { ids.number(of: id).map { DocumentNumber($0) } }
 
     /// The version with an identity; nil if there is none.
     public func version(_ id: VersionID) throws(StoreError) -> VersionNumber? {

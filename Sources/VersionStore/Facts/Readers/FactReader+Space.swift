@@ -12,6 +12,8 @@ public struct SpaceVersion: Hashable, Sendable {
     /// How many versions are in its content, this one included.
     public var sharing: Int
     public var holds: Holds
+    /// Whether its document has unsettled conflicts. What a merge of them would begin with is not among what is held.
+    public var isContested: Bool
 
     /// Why a version stays, as far as facts say.
     public struct Holds: OptionSet, Hashable, Sendable {
@@ -31,6 +33,15 @@ public struct SpaceVersion: Hashable, Sendable {
     }
 
     public var number: VersionNumber { row.number }
+}
+
+/// An entry of the deleted list as the making of room looks at it.
+public struct SpaceDeletion: Hashable, Sendable {
+    public var entry: DeletedFact
+    /// How many versions are in its content; 0 if it has none.
+    public var sharing: Int
+    /// Whether a pinned version or an unsettled conflict goes with it, or with something that was deleted in it.
+    public var isHeld: Bool
 }
 
 /// The versions in a content.
@@ -98,18 +109,31 @@ extension FactReader {
         }
     }
 
+    /// The deleted list, oldest first, with what holds its entries.
+    /// - Parameter last: where the page begins: behind this number.
+    public func oldestDeleted(
+        after last: UInt64 = 0, limit: Int
+    ) throws(StoreError) -> FactPage<SpaceDeletion, UInt64> {
+        try look { look in
+            var found: [SpaceDeletion] = []
+            let next = try look.walk(
+                from: last, { try look.oldestDepartures(after: $0, limit: $1) }, cursor: { $0.number.number },
+                isFull: { found.count >= limit },
+                visit: { departure in
+                    guard let entry = try look.entry(of: departure) else { return }
+                    let sharing = entry.version.map { look.facts.countOfVersions(in: $0.content) } ?? 0
+                    found.append(SpaceDeletion(entry: entry, sharing: sharing, isHeld: try look.isHeld(entry)))
+                })
+            return FactPage(elements: found, next: next)
+        }
+    }
+
     /// How many versions are in a content, and how long the longest is.
     public func use(of content: Content) throws(StoreError) -> ContentUse { try look { try $0.use(of: content) } }
 
     /// How many versions of a document are pinned: what a purge of it needs force for.
     public func countOfPinned(in document: DocumentNumber) throws(StoreError) -> Int {
-        try look { look in
-            let pinned = Int64(VersionMarks.pinned.rawValue) << FactTables.VersionFlag.marksShift
-            return try look.statement(
-                "SELECT count(*) FROM version WHERE item = ? AND flags & 16 = 0 AND flags & \(pinned)",
-                .number(document.number)
-            ).first { Int(clamping: $0.integer(0)) } ?? 0
-        }
+        try look { try $0.countOfPinned(in: document) }
     }
 }
 
@@ -144,11 +168,44 @@ extension Look {
         if !heads.conflicts.isEmpty, isBase(number, heads) { holds.insert(.base) }
         if !stored.documents(from: number).isEmpty { holds.insert(.origin) }
         return SpaceVersion(
-            row: row, marks: marks, document: document, sharing: facts.countOfVersions(in: row.content), holds: holds)
+            row: row, marks: marks, document: document, sharing: facts.countOfVersions(in: row.content), holds: holds,
+            isContested: !heads.conflicts.isEmpty)
     }
 
     private func isBase(_ number: VersionNumber, _ heads: Heads) -> Bool {
         (heads.conflicts + (heads.current.map { [$0] } ?? [])).contains { facts[$0]?.base == number }
+    }
+
+    fileprivate func oldestDepartures(after last: UInt64, limit: Int) throws -> [NameRow] {
+        try FactTables.names(
+            database, "file IS NULL AND seq > ? ORDER BY seq LIMIT ?", .bound(last), .integer(Int64(limit)))
+    }
+
+    /// A document holds its entries until it has a name again; a directory is held by what was deleted in it.
+    fileprivate func isHeld(_ entry: DeletedFact) throws -> Bool {
+        let document = entry.occupant.document
+        guard entry.occupant.hasNoVersions else {
+            guard stored.names(of: document).isEmpty else { return false }
+            return try !facts.conflicts(of: document).isEmpty || countOfPinned(in: document) > 0
+        }
+        guard let directory = entry.occupant.file, entry.detail.type == .directory else { return false }
+        var before = UInt64.max
+        while true {
+            let departures = try departures(in: directory, before: before, limit: FactReader.portion)
+            for departure in departures {
+                if let entry = try self.entry(of: departure), try isHeld(entry) { return true }
+            }
+            guard departures.count == FactReader.portion, let last = departures.last else { return false }
+            before = last.number.number
+        }
+    }
+
+    fileprivate func countOfPinned(in document: DocumentNumber) throws -> Int {
+        let pinned = Int64(VersionMarks.pinned.rawValue) << FactTables.VersionFlag.marksShift
+        return try statement(
+            "SELECT count(*) FROM version WHERE item = ? AND flags & 16 = 0 AND flags & \(pinned)",
+            .number(document.number)
+        ).first { Int(clamping: $0.integer(0)) } ?? 0
     }
 
     fileprivate func document(after last: DocumentNumber?) throws -> DocumentNumber? {
