@@ -20,17 +20,6 @@ extension EngineContainer {
         return try FactCheck(facts, state, of: engine, repairs: repair, isAtRest: isAtRest).run(progress)
     }
 
-    public var spaceNotes: [String] { [] }
-    public var isThinningPaused: Bool { false }
-
-    public func space(
-        within path: TreePath, limit: Int64?, as principal: Principal, report: (_ entries: Int) throws -> Void
-    ) throws(OperationError) -> SpaceOutcome { SpaceOutcome() }
-
-    public func thin(
-        dryRun: Bool, as principal: Principal, report: (_ done: Int, _ of: Int) throws -> Void
-    ) throws(OperationError) -> RemovalOutcome { throw missing }
-
     public func differences(
         in path: TreePath, since time: Timestamp, as principal: Principal
     ) throws(OperationError) -> [PastDifference] { throw missing }

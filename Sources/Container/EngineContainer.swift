@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 /// Puts the parts of a container over the engine together, and hands each request to the one that answers it. The
-/// daemon uses it in trials alone: it keeps no databases apart, and does not thin its history.
+/// daemon uses it in trials alone: it keeps no databases apart.
 public final class EngineContainer: ServedContainer {
     public let state: ContainerState
     public let options: ContainerOptions
@@ -37,6 +37,7 @@ public final class EngineContainer: ServedContainer {
         } catch { throw .io(error, "the container's root") }
         let callers = Callers(boundaries: options.settings.actorBoundaries)
         let policy = Policy(options.settings)
+        let past = FactHistory(facts, of: state)
         serving = Serving(
             nodes: tree.nodes, callers: callers, policy: policy, timers: timers, logger: options.logger)
         directories = DirectoryRequests(tree, passthrough: serving.passthrough, store: state)
@@ -44,7 +45,7 @@ public final class EngineContainer: ServedContainer {
             tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
         let inReach = FilesInReach()
         let kept = KeptObjects(
-            Custodian(state, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach)
+            Custodian(state, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach, policy)
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
         let unwatched = try Self.unwatched(facts)
         let marks = try Self.settled(tree, state, facts, kept, options)
@@ -60,13 +61,21 @@ public final class EngineContainer: ServedContainer {
         quiet.connect(recorded)
         let versioned = VersionedNames(recorded, policy)
         let coordination = EngineCoordination(
-            recorded, serving: serving, FactHistory(facts, of: state), of: state)
+            recorded, serving: serving, past, of: state)
+        let removal = EngineRemoval(
+            engine: engine, kept: kept, passthrough: serving.passthrough, use: DeletedUse(past, of: state))
+        let space = EngineSpace(
+            removal, past,
+            Space.Surroundings(
+                state: state, root: tree.root, policy: policy, retention: EngineSpace.retention(facts, options.clock),
+                chores: Scheduler(isPatient: true), clock: options.clock, logger: options.logger,
+                isReadOnly: options.isReadOnly))
         names = NameRequests(recorded, versioned, coordination, kept: kept)
         files = FileRequests(
             recorded, versioned, coordination, store: state,
-            UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options),
+            UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options), space,
             logger: options.logger)
-        browsing = EngineBrowsing(names, state, logger: options.logger)
+        browsing = EngineBrowsing(names, removal, past, state, logger: options.logger)
         recorder.connect { [weak coordination] facts in coordination?.origin(of: facts) }
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
@@ -90,6 +99,7 @@ public final class EngineContainer: ServedContainer {
         timers.start()
         serving.start()
         names.versioned.readIgnoreFile()
+        space.start()
         files.start(isSettled: options.isReadOnly || facts.identity.cleanShutdown)
         rest()
     }
@@ -98,6 +108,8 @@ public final class EngineContainer: ServedContainer {
         timers.after(Self.rest) { [weak self] in
             guard let self else { return }
             files.engine.forgetIdle()
+            // What the kernel writes by itself takes room unseen.
+            if !options.isReadOnly { _ = space.isNearlyFull }
             rest()
         }
     }
@@ -106,9 +118,12 @@ public final class EngineContainer: ServedContainer {
     public func close() {
         timers.end()
         serving.end()
+        space.end()
         files.end()
         facts.close()
     }
+
+    var space: EngineSpace { files.space }
 
     /// The file of a node; nil if the kernel does not know it.
     func fileID(_ node: UInt64) -> FileID? { recorded.tree.nodes[node]?.file }
@@ -198,11 +213,7 @@ extension EngineContainer {
 
     public func willWriteUnseen(_ caller: Caller, node: UInt64) { metadata.willWriteUnseen(caller, node) }
 
-    public func statistics() throws(Errno) -> statvfs {
-        var result = statvfs()
-        try Backing.check { fstatvfs(recorded.tree.root.raw, &result) }
-        return result
-    }
+    public func statistics() throws(Errno) -> statvfs { try space.space.counts.statistics() }
 
     public func control(
         node: UInt64, command: UInt32, input: UnsafeRawBufferPointer, outputSize: Int

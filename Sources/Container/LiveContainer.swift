@@ -81,7 +81,7 @@ public final class LiveContainer: Sendable {
         directoryRequests = DirectoryRequests(tree, passthrough: serving.passthrough, store: store.base)
         custodian = Custodian(store.base, former: store, nodes: nodes, logger: options.logger)
         let around = Space.Surroundings(
-            store: store, root: tree.root, policy: policy, retention: Self.retention(store, options.clock),
+            state: store.base, root: tree.root, policy: policy, retention: Self.retention(store, options.clock),
             chores: chores, clock: options.clock, logger: options.logger, isReadOnly: options.isReadOnly)
         let removal = VersionRemoval(
             store: store, custodian: custodian, documents: documents, clock: options.clock)

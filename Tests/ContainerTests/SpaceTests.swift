@@ -89,25 +89,6 @@ import VersionStore
         return String(repeating: words, count: Self.megabyte / words.utf8.count + 1).prefix(Self.megabyte).description
     }
 
-    /// What the schedule leaves of saves, by the words of DESIGN 7: all for an hour, the last of each hour for a day,
-    /// of each day for a month, of each week after.
-    private func expected(_ saves: [Int64], now: Int64) -> Set<Int64> {
-        let (hour, day): (Int64, Int64) = (3_600_000_000_000, 86_400_000_000_000)
-        var last: [String: Int64] = [:]
-        var kept: Set<Int64> = []
-        for save in saves.sorted() {
-            let span = [("week", 7 * day, 30 * day), ("day", day, day), ("hour", hour, hour)].first { _, length, age in
-                now - (save / length + 1) * length >= age
-            }
-            guard let (name, length, _) = span else {
-                kept.insert(save)
-                continue
-            }
-            last["\(name) \(save / length)"] = save
-        }
-        return kept.union(last.values)
-    }
-
     @Test func aThousandSavesThinToTheSchedule() throws {
         let tree = try BrowsedContainer(settings())
         tree.container.noteTime()
@@ -123,7 +104,8 @@ import VersionStore
         let clock = tree.container.noteTime()
         let left = try tree.container.document(at: path("a"), as: my).versions
         let seen = left.filter { $0.kind == .history }.map { clock.seenTime(of: $0.saved) }
-        #expect(Set(seen) == expected(saves.dropLast().map { clock.seenTime(of: $0) }, now: clock.seen))
+        let saved = saves.dropLast().map { clock.seenTime(of: $0) }
+        #expect(Set(seen) == ThinningSchedule.kept(of: saved, now: clock.seen))
         #expect(seen.count < 250 && seen.count > 25, "\(seen.count) left")
         #expect(try tree.container.thin(dryRun: true, as: my).versions.isEmpty)
         #expect(tree.container.store.space.history <= Int64(seen.count * (Self.megabyte + 8192)))

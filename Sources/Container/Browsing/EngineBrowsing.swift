@@ -16,15 +16,15 @@ final class EngineBrowsing: BrowsableContainer {
     let versioned: VersionedNames
     private let names: NameRequests
     let past: FactHistory
+    let removal: EngineRemoval
     let users = UserNames()
     /// The documents whose conflicts an operation is settling.
     let resolving = RankedMutex(Set<ItemID>())
 
-    init(_ names: NameRequests, _ state: ContainerState, logger: Logger) {
+    init(_ names: NameRequests, _ removal: EngineRemoval, _ past: FactHistory, _ state: ContainerState, logger: Logger) {
         (self.names, versioned, coordination) = (names, names.versioned, names.coordination)
-        (self.state, self.logger) = (state, logger)
+        (self.state, self.logger, self.removal, self.past) = (state, logger, removal, past)
         let recorded = names.recorded
-        past = FactHistory(recorded.facts, of: state)
         told = ToldAttributes(recorded, past, of: state.identity.container)
     }
 

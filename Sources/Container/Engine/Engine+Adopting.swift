@@ -40,6 +40,17 @@ extension Engine {
         }
     }
 
+    /// The document of versions; nil if they are of several.
+    func document(ofAll versions: [VersionNumber]) throws(Errno) -> DocumentNumber? {
+        while true {
+            let log = PlanLog(known)
+            let facts = Facts(over: log)
+            let documents = Set(versions.map { facts.document(of: $0) })
+            if log.missing.isEmpty { return documents.count == 1 ? documents.first ?? nil : nil }
+            try load(log.missing)
+        }
+    }
+
     /// What a document's names show by the facts.
     func current(of document: DocumentNumber) throws(Errno) -> VersionRow? {
         while true {

@@ -41,6 +41,7 @@ final class Engine: Sendable {
     private let unmade = UnmadeFiles()
     let lookedAt = LookedAt()
     let names: ReadWriteLock
+    let room = EngineRoomLink()
 
     init(_ parts: Parts, names: ReadWriteLock) {
         (self.parts, self.names) = (parts, names)
@@ -66,15 +67,23 @@ final class Engine: Sendable {
     /// - Parameters:
     ///   - found: names of the event, and the files that the request has found there.
     ///   - doubted: a file that may have changed although no time has moved.
-    ///   - call: makes the system call.
+    ///   - shortage: the room that the call needs.
+    ///   - call: makes the system call. Where it has no room, it is made once more.
     /// - Throws: ESTALE if a name has another file by now; what the call throws, or the keeping of a content before it.
     ///   Nothing has happened then, but for bytes that are a version now.
     @discardableResult
     func perform(
-        _ event: Event, _ found: [FileAtPlace] = [], doubted: FileID? = nil,
+        _ event: Event, _ found: [FileAtPlace] = [], doubted: FileID? = nil, needing shortage: Shortage = Shortage(),
         _ call: () throws(Errno) -> Void = {}
     ) throws(Errno) -> Plan {
-        var work = EventWork([event], found, self, doubted: doubted)
+        try carryOut([event], found, doubted: doubted, needing: shortage) { work throws(Errno) in
+            try work.finish { (_) throws(Errno) in try call() }
+        }
+    }
+
+    /// The same without making room: for what makes some.
+    func performPlainly(_ event: Event, _ call: () throws(Errno) -> Void = {}) throws(Errno) -> Plan {
+        var work = EventWork([event], [], self)
         defer { work.end() }
         while true {
             try work.prepare()
@@ -103,14 +112,10 @@ final class Engine: Sendable {
         _ events: [Event], _ found: [FileAtPlace],
         _ call: (borrowing NamesHeldAlone, inout NameChange) throws(Errno) -> Void
     ) throws(Errno) -> Plan {
-        var work = EventWork(events, found, self)
-        defer { work.end() }
-        while true {
-            try work.prepare()
-            let plan = try names.writing { (names) throws(Errno) -> Plan? in
+        try carryOut(events, found, needing: Shortage(isRecord: true)) { work throws(Errno) in
+            try names.writing { (names) throws(Errno) -> Plan? in
                 try work.finish { change throws(Errno) in try call(names, &change) }
             }
-            if let plan { return plan }
         }
     }
 
@@ -125,14 +130,10 @@ final class Engine: Sendable {
         _ call: (borrowing NamesHeldAlone, EventDraft) throws(Errno) -> Void
     ) throws(Errno) -> Plan {
         known.begin(file)
-        var work = EventWork([event], found, self)
-        defer { work.end() }
-        while true {
-            try work.prepare()
-            let plan = try names.writing { (names) throws(Errno) -> Plan? in
+        return try carryOut([event], found, needing: Shortage(isRecord: true)) { work throws(Errno) in
+            try names.writing { (names) throws(Errno) -> Plan? in
                 try work.finish { change throws(Errno) in try call(names, change.draft) }
             }
-            if let plan { return plan }
         }
     }
 }
@@ -151,15 +152,31 @@ extension Engine {
     ) throws(Errno) -> Plan {
         let unmade = unmade.take(known)
         defer { self.unmade.giveBack(unmade) }
-        var work = EventWork([event(unmade)], [], self)
-        defer { work.end() }
-        while true {
-            try work.prepare()
-            let plan = try names.writing { (names) throws(Errno) -> Plan? in
+        return try carryOut([event(unmade)], []) { work throws(Errno) in
+            try names.writing { (names) throws(Errno) -> Plan? in
                 try work.finish(making: type, event) { () throws(Errno) in try call(names) }
             }
-            if let plan { return plan }
         }
+    }
+
+    /// Prepares events and finishes them, as often as it takes. No lock is held while room is made.
+    private func carryOut(
+        _ events: [Event], _ found: [FileAtPlace], doubted: FileID? = nil, needing shortage: Shortage = Shortage(),
+        _ finish: (inout EventWork) throws(Errno) -> Plan?
+    ) throws(Errno) -> Plan {
+        let plan = try room.retrying(shortage) { shortage throws(Errno) -> Plan in
+            var work = EventWork(events, found, self, doubted: doubted, shortage)
+            defer {
+                work.end()
+                shortage = work.shortage
+            }
+            while true {
+                try work.prepare()
+                if let plan = try finish(&work) { return plan }
+            }
+        }
+        room.room?.note(plan)
+        return plan
     }
 }
 

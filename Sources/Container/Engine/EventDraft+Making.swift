@@ -14,11 +14,12 @@ extension Engine {
     ///   - number: the first of the numbers for its facts.
     ///   - doubted: a file whose bytes are looked at although no time has moved.
     ///   - copied: contents that are copied for the events. They are kept once the events are carried out.
+    ///   - lost: those of them that are not kept after all.
     ///   - compared: files that were compared by themselves.
     /// - Throws: ESTALE if one of the names has another file.
     func draft(
         _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64, doubted: FileID? = nil,
-        copied: Set<Content> = [], compared: Set<FileID> = []
+        copied: Set<Content> = [], lost: Set<Content> = [], compared: Set<FileID> = []
     ) throws(Errno) -> Drafting {
         let (log, count) = (PlanLog(known, next: number), asked.count)
         asked.begin(at: number)
@@ -44,7 +45,8 @@ extension Engine {
         // A lazy sequence asks twice, and facts may be missed by the second time.
         let whole = events.compactMap { self.whole($0, plan, part, links, facts) }.first
         let refused = plan.refusal.map { refusal in
-            self.outcome(refusal.facts, refusal.memory.without(whole?.content), former, facts)
+            let memory = lost.reduce(refusal.memory.without(whole?.content)) { $0.without($1) }
+            return self.outcome(refusal.facts, memory, former, facts)
         }
         if !log.missing.isEmpty { return .missing(log.missing) }
         var subjects = Set(part.memory.files.map { Subject.file($0.id) })

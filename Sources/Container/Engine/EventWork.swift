@@ -17,6 +17,10 @@ struct EventWork: ~Copyable {
     private var kept: [Content: Stamp] = [:]
     /// Those that no fact tells of yet, also one whose copy failed.
     private var copied: Set<Content> = []
+    /// Contents that are not kept: they are too large, or there is no room for them.
+    private var lost: [Content: [VersionNumber]] = [:]
+    /// What it has no room for, if it fails.
+    private(set) var shortage: Shortage
     /// New files that have got a content.
     private var made: [FileID: VersionRow?] = [:]
     /// Files that were compared by themselves.
@@ -25,8 +29,12 @@ struct EventWork: ~Copyable {
     /// What is marked until it ends.
     private var marked: [Mark] = []
 
-    init(_ events: [Event], _ found: [FileAtPlace], _ engine: Engine, doubted: FileID? = nil) {
+    init(
+        _ events: [Event], _ found: [FileAtPlace], _ engine: Engine, doubted: FileID? = nil,
+        _ shortage: Shortage = Shortage()
+    ) {
         (self.events, self.found, self.engine, self.doubted) = (events, found, engine, doubted)
+        self.shortage = shortage
         asked = Asked(found.map(\.file) + events.compactMap { $0.handle.flatMap(engine.scene.file) })
     }
 
@@ -39,6 +47,12 @@ struct EventWork: ~Copyable {
         held = []
     }
 
+    private func draft(_ events: [Event], number: UInt64) throws(Errno) -> Drafting {
+        try engine.draft(
+            events, found, asked, number: number, doubted: doubted, copied: unkept, lost: Set(lost.keys),
+            compared: compared)
+    }
+
     // MARK: Before the names are taken
 
     /// Takes what the event needs, and does what takes long: it reads facts, keeps contents and makes files.
@@ -49,9 +63,7 @@ struct EventWork: ~Copyable {
         while true {
             let draft: EventDraft
             let next = engine.known.lastNumber + 1
-            switch try engine.draft(
-                events, found, asked, number: next, doubted: doubted, copied: copied, compared: compared)
-            {
+            switch try self.draft(events, number: next) {
             case .ready(let made): draft = made
             case .missing(let missing):
                 try engine.load(missing)
@@ -89,16 +101,56 @@ struct EventWork: ~Copyable {
         for (content, labels) in draft.keeping {
             let stamp = draft.stamps[content.file]
             if let done = kept[content], done == stamp { continue }
-            let file = try engine.parts.files.open(content.file)
-            mark(.content(content))
-            copied.insert(content)
-            try engine.parts.kept.keep(copying: file.raw, as: content, labels, isDurable: draft.overwrites)
+            lost[content] = nil
+            if try !keep(content, labels, isDurable: draft.overwrites) { lost[content] = labels.map(\.version.number) }
             kept[content] = stamp
         }
         for (file, version) in draft.making where made[file] != .some(version) {
             try make(file, version)
             made[file] = .some(version)
         }
+    }
+
+    /// Contents of which no fact tells that they are kept, or lost.
+    private var unkept: Set<Content> { lost.isEmpty ? copied : copied.union(lost.keys) }
+
+    /// - Returns: false if the content is not to be kept.
+    private mutating func keep(
+        _ content: Content, _ labels: [Label], isDurable: Bool
+    ) throws(Errno) -> Bool {
+        let (parts, size) = (engine.parts, labels.map(\.version.fingerprint.size).max() ?? 0)
+        if shortage.discards, case .unlink(_, _, leavesNothing: true)? = events.first { return false }
+        guard parts.kept.mayKeep(size: size) else { return false }
+        let file = try parts.files.open(content.file)
+        mark(.content(content))
+        copied.insert(content)
+        do throws(Errno) {
+            try parts.kept.keep(copying: file.raw, as: content, labels, isDurable: isDurable)
+            return true
+        } catch {
+            guard error.isFull else { throw error }
+            // What lies beside the labels is little.
+            shortage.wanted = parts.kept.room(for: size)
+            shortage.isRecord = shortage.wanted <= Self.copiedOnFull
+            guard shortage.discards, try mayDiscard(labels) else { throw error }
+            engine.room.room?.noteLoss(bytes: size)
+            return false
+        }
+    }
+
+    /// How large a content may be that the ballast is given away for.
+    private static let copiedOnFull: UInt64 = 64 << 10
+
+    /// Whether a truncation may do away with a content for which there is no room. One that is pinned, or that may have
+    /// to stay as a loser, stays.
+    private func mayDiscard(_ labels: [Label]) throws(Errno) -> Bool {
+        let versions = labels.map(\.version.number)
+        guard let event = events.first, event.isTruncation, engine.room.room?.mayLose(versions) ?? false,
+            let document = try engine.document(ofAll: versions)
+        else { return false }
+        let program = event.truncater ?? event.handle.flatMap { engine.scene.handle($0)?.actor }
+        guard let program else { return false }
+        return try !engine.isRival(program, in: document)
     }
 
     /// Takes copies away that were made for a plan that is not carried out. The file goes on in the same content: a
@@ -130,8 +182,7 @@ struct EventWork: ~Copyable {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
             guard
-                case .ready(let draft) = try engine.draft(
-                    events, found, asked, number: first, doubted: doubted, copied: copied, compared: compared),
+                case .ready(let draft) = try draft(events, number: first),
                 draft.subjects.isSubset(of: held)
             else { return nil }
             if draft.lastNumber >= first + count {
@@ -152,8 +203,7 @@ struct EventWork: ~Copyable {
     mutating func finish(
         making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
-        guard case .ready(let draft) = try engine.draft(
-                events, found, asked, number: engine.known.lastNumber + 1, copied: copied, compared: compared),
+        guard case .ready(let draft) = try draft(events, number: engine.known.lastNumber + 1),
             draft.subjects.isSubset(of: held)
         else { return nil }
         if isUnprepared(draft) {
@@ -167,9 +217,7 @@ struct EventWork: ~Copyable {
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            switch try engine.draft(
-                [event(file)], found, asked, number: first, copied: copied, compared: compared)
-            {
+            switch try draft([event(file)], number: first) {
             case .ready(let draft) where draft.lastNumber < first + count:
                 let made = draft.plan.point?.madePlace.map { FileAtPlace(place: $0, file: file, type: type) }
                 try carryOut(draft, found + [made].compactMap(\.self), from: first) { _ in }
@@ -193,12 +241,15 @@ struct EventWork: ~Copyable {
         _ draft: EventDraft, _ found: [FileAtPlace], from first: UInt64,
         _ call: (inout NameChange) throws(Errno) -> Void
     ) throws(Errno) {
-        dropCopies(except: draft.keeping.map(\.content))
+        let keeping = draft.keeping.map(\.content)
+        dropCopies(except: keeping)
+        lost = lost.filter { keeping.contains($0.key) }
         for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         if let whole = draft.whole { mark(.content(whole.content)) }
         var change = NameChange(draft)
         do throws(Errno) { try call(&change) } catch {
             if let refused = draft.refused {
+                lost = [:]
                 record(refused, draft, from: first, change.details(of: refused.told, found), [])
                 forget(draft.plan.refusal?.after ?? [])
                 copied = []
@@ -220,10 +271,11 @@ struct EventWork: ~Copyable {
     ) {
         engine.known.record(outcome.facts)
         engine.parts.recorder.describe(outcome.facts)
-        if !outcome.told.isEmpty {
+        if !outcome.told.isEmpty || !lost.isEmpty {
             var told = FactTransaction(outcome.told)
             for (row, detail) in details { told.describe(row, detail) }
             told.changes = changes
+            told.lose(lost.values.joined().sorted(), at: engine.parts.clock.now())
             engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
         }
         engine.scene.apply(outcome.change, draft.stamps)

@@ -30,6 +30,10 @@ protocol KeptContents: Sendable {
     /// - Parameter isDurable: whether the copy has to be on the disk before the file changes, because no journal orders
     ///   the two.
     func keep(copying file: Int32, as content: Content, _ labels: [Label], isDurable: Bool) throws(Errno)
+    /// Whether a content of this length is kept, or given up because it can only be copied and is too large for that.
+    func mayKeep(size: UInt64) -> Bool
+    /// The free bytes that a content of this length needs to be kept.
+    func room(for size: UInt64) -> UInt64
     /// A content that was kept for an event is not needed outside its file, because the event was not carried out.
     func drop(_ content: Content)
     /// Copies the beginning of a kept content, or of an open file, into a new file.

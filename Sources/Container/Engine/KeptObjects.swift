@@ -12,10 +12,14 @@ final class KeptObjects: KeptContents {
     let custodian: Custodian
     let facts: FactStore
     private let files: FilesInReach
+    private let policy: Policy
 
-    init(_ custodian: Custodian, facts: FactStore, files: FilesInReach) {
-        (self.custodian, self.facts, self.files) = (custodian, facts, files)
+    init(_ custodian: Custodian, facts: FactStore, files: FilesInReach, _ policy: Policy) {
+        (self.custodian, self.facts, self.files, self.policy) = (custodian, facts, files, policy)
     }
+
+    func mayKeep(size: UInt64) -> Bool { room(for: size) <= policy.settings.maxFile }
+    func room(for size: UInt64) -> UInt64 { custodian.state.contents.canReflink ? 0 : size }
 
     func size(of content: Content) -> UInt64? {
         let place = custodian.state.contents.place(of: ContentID(content))

@@ -7,8 +7,7 @@ import VersionModel
 import VersionStore
 
 extension EngineBrowsing: FoundContainer {
-    /// A copy is made of files of any size yet.
-    var maxFile: UInt64 { .max }
+    var maxFile: UInt64 { versioned.policy.settings.maxFile }
 
     /// The document of a file that facts tell of; else what the file's identity, size and time say.
     func found(_ spot: Spot, _ node: Node, _ stat: FileStat) throws -> () throws -> FoundDocument {

@@ -18,6 +18,7 @@ struct EngineGround: Sendable {
     var past: FactHistory { browsing.past }
     var state: ContainerState { browsing.state }
     var finder: Finder { Finder(browsing) }
+    var removal: EngineRemoval { browsing.removal }
 
     func requester(_ principal: Principal) -> Requester { recorded.callers.requester(principal) }
 

@@ -118,7 +118,13 @@ struct EngineOperations: OperatedContainer {
             ]
             let circumstances = FactEvent.Circumstances(time: ground.engine.parts.clock.now(), actor: program.number)
             transaction.events = [.marked(number, circumstances)]
-            ground.facts.commit(transaction)
+            if isPinned {
+                // Who gives versions up has the document alone, too.
+                try ground.engine.perform(.pin(number)) { () throws(Errno) in ground.facts.commit(transaction) }
+            } else {
+                ground.facts.commit(transaction)
+            }
+            ground.engine.room.room?.note(number, isPinned: isPinned)
             var pinned = version
             if isPinned { pinned.flags.insert(.pinned) } else { pinned.flags.remove(.pinned) }
             return pinned

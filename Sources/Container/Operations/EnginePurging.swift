@@ -10,8 +10,6 @@ import VersionStore
 struct EnginePurging {
     let ground: EngineGround
 
-    private var kept: KeptObjects { ground.names.kept }
-
     // MARK: Versions
 
     func purge(
@@ -37,7 +35,7 @@ struct EnginePurging {
                 path: document.path)
         }
         outcome.versions = gone.reversed().compactMap { row in numbers[row.number].map { ($0, document.path) } }
-        outcome.bytes = try release(gone)
+        outcome.bytes = try ground.removal.release(gone, isCutting: true)
         return outcome
     }
 
@@ -50,16 +48,6 @@ struct EnginePurging {
             guard let stat = try? Backing.stat(path: name.name, in: name.directory.rawValue) else { continue }
             let left = try ground.past.versions(sharing: content).filter { !gone.contains($0.id) }
             bytes.addCapped(stat.size - min(stat.size, left.map(\.size).max() ?? 0))
-        }
-        return bytes
-    }
-
-    /// Contents go as far as no version has them that is left.
-    /// - Returns: the freed bytes.
-    private func release(_ gone: [VersionRow]) throws -> UInt64 {
-        var bytes: UInt64 = 0
-        try ground.engine.release(Set(gone.map(\.content))) { (content, left) throws(Errno) in
-            bytes.addCapped(try kept.keepOnly(left, of: content))
         }
         return bytes
     }
@@ -93,13 +81,7 @@ struct EnginePurging {
     /// - Returns: the freed bytes; nil if there is none any more.
     private func remove(_ deletion: Deletion) throws -> UInt64? {
         guard let entry = try ground.past.entry(deletion.id) else { return nil }
-        let plan = try ground.engine.perform(.purge(entry.number))
-        if entry.detail.isEntry { kept.custodian.drop(deletion.id) }
-        var gone: [VersionRow] = []
-        for case .forget(let number) in plan.facts {
-            if let row = ground.facts.facts().version(number) { gone.append(row) }
-        }
-        return try release(gone)
+        return try ground.removal.remove(entry, isCutting: true)
     }
 
     /// How many pinned versions a document has that would go with its last deletion; none while it has a name.

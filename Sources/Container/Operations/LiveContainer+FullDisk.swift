@@ -7,11 +7,6 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-extension Errno {
-    /// The file system, or the user's quota, is full.
-    var isFull: Bool { self == .noSpace || rawValue == Glibc.EDQUOT }
-}
-
 extension LiveContainer {
     /// On a full file system, a truncation discards a content that cannot be copied, as the newest one that may go:
     /// otherwise no program could make room by a truncation. Pinned versions, and versions that may have to stay as
@@ -82,7 +77,7 @@ extension LiveContainer {
     /// Makes room for an allocation, or refuses one that cannot succeed.
     /// - Returns: the bytes that it needs beyond what the file has.
     func requireRoom(_ file: OpenFile, mode: Int32, offset: off_t, length: off_t) throws(Errno) -> UInt64 {
-        let lacking = Self.lacking(file.descriptor.raw, mode: mode, offset: offset, length: length)
+        let lacking = Allocation.lacking(file.descriptor.raw, mode: mode, offset: offset, length: length)
         // Of another file system nothing is ours.
         guard lacking > 0, !file.node.isForeign else { return lacking }
         try space.requireRoom(lacking, sizeToKeep: sizeToKeep(file))
@@ -98,17 +93,5 @@ extension LiveContainer {
             else { return 0 }
             return size
         }
-    }
-
-    /// The bytes of a range that have no blocks yet. Where the file system does not tell, as few as may be: those
-    /// behind the end of the file.
-    private static func lacking(_ file: Int32, mode: Int32, offset: off_t, length: off_t) -> UInt64 {
-        guard offset >= 0, length > 0, mode & ~linux_FALLOC_FL_KEEP_SIZE == 0 else { return 0 }
-        let (end, isBeyond) = offset.addingReportingOverflow(length)
-        guard !isBeyond else { return 0 }
-        let present = linux_allocated(file, offset, length, 0)
-        if present >= 0 { return UInt64(max(0, length - off_t(present))) }
-        guard let stat = try? Backing.stat(file) else { return 0 }
-        return UInt64(max(0, end - max(offset, off_t(clamping: stat.size))))
     }
 }

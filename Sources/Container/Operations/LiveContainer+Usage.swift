@@ -1,24 +1,7 @@
 // How much the tree, other versions and the deleted area take.
 
-import CLinux
-import Glibc
-import Synchronization
-import SystemPackage
 import VersionModel
 import VersionStore
-
-/// The disk usage at or below a path, in bytes.
-public struct SpaceOutcome: Hashable, Sendable {
-    public var live: UInt64 = 0
-    public var history: UInt64 = 0
-    public var deleted: UInt64 = 0
-    /// Everything in the tree was counted; false if there was no time for all of it.
-    public var isComplete = true
-    /// Directories that are containers of their own: their files are not counted.
-    public var nested: [TreePath] = []
-    /// More than that are not listed.
-    static let mostNested = 16
-}
 
 extension LiveContainer {
     /// Adds up what lies at or below a path, as far as the caller may look into it.
@@ -30,7 +13,8 @@ extension LiveContainer {
     ) throws(OperationError) -> SpaceOutcome {
         try operation {
             var outcome = SpaceOutcome()
-            try addLive(path, limit.map { now.advanced(byNanoseconds: $0) }, principal, &outcome, report)
+            let usage = LiveUsage(finder: finder, tree: tree, clock: options.clock)
+            try usage.add(path, limit: limit, as: principal, to: &outcome, report: report)
             if path == .root {
                 let space = store.space
                 outcome.history = UInt64(max(0, space.history))
@@ -61,51 +45,5 @@ extension LiveContainer {
         var bytes: UInt64 = 0
         for content in contents { bytes.addCapped(store.contents.allocated(content)) }
         return bytes
-    }
-
-    private func addLive(
-        _ path: TreePath, _ end: Timestamp?, _ principal: Principal, _ outcome: inout SpaceOutcome,
-        _ report: (Int) throws -> Void
-    ) throws {
-        var counted: Set<BackingKey> = []
-        var entries = 0
-        if path != .root {
-            let stat = try looking(as: principal) { try $0.spot(path).stat }
-            guard let stat else { throw OperationError.missing(path) }
-            guard stat.isDirectory else {
-                outcome.live = stat.raw.blocks * 512
-                return
-            }
-        }
-        var waiting = [path]
-        while let next = waiting.popLast() {
-            if let end, now > end {
-                outcome.isComplete = false
-                return
-            }
-            let found = try? looking(as: principal) { walk -> [(FileName, FileStat)] in
-                let directory = try walk.directory(next)
-                try walk.require(.read, on: directory, next)
-                let descriptor = try descriptor(of: directory)
-                return try Backing.list(descriptor.raw).compactMap { entry in
-                    if next == .root, entry.name.bytes == Self.stateName { return nil }
-                    guard let stat = try? Backing.stat(entry.name.bytes, in: descriptor.raw) else { return nil }
-                    guard !isNested(entry.name, stat, in: descriptor) else {
-                        if outcome.nested.count < SpaceOutcome.mostNested {
-                            outcome.nested.append(next.appending(entry.name))
-                        }
-                        return nil
-                    }
-                    return (entry.name, stat)
-                }
-            }
-            for (name, stat) in found ?? [] where stat.key.device == rootKey.device {
-                entries += 1
-                if stat.isDirectory { waiting.append(next.appending(name)) }
-                if stat.links > 1, !stat.isDirectory, !counted.insert(stat.key).inserted { continue }
-                outcome.live += stat.raw.blocks * 512
-            }
-            try report(entries)
-        }
     }
 }

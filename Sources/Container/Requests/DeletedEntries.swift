@@ -38,9 +38,11 @@ final class DeletedEntries: Sendable {
     /// Moves what a name stands for to the deleted area, or a copy of it if it has other names.
     ///
     /// - Parameter removal: the row by which the name goes.
-    /// - Returns: nil where there is no room for that, or no right to make a copy: the name goes for good.
+    /// - Parameter mayGo: whether the name goes for good where there is no room for that.
+    /// - Returns: nil if the name goes for good: also where there is no right to make a copy.
     func take(
-        _ names: borrowing NamesHeldAlone, _ found: FoundName, _ removal: NameRow, by requester: Requester
+        _ names: borrowing NamesHeldAlone, _ found: FoundName, _ removal: NameRow, by requester: Requester,
+        mayGo: Bool
     ) throws(Errno) -> Entry? {
         let label = try label(found, removal, by: requester)
         do throws(Errno) {
@@ -53,7 +55,7 @@ final class DeletedEntries: Sendable {
             return Entry(id: label.id, isMoved: isMoved)
         } catch {
             let mayCopy = found.stat.links == 1 || ![.notPermitted, .permissionDenied].contains(error)
-            guard error.isFull || !mayCopy else { throw error }
+            guard error.isFull && mayGo || !mayCopy else { throw error }
             return nil
         }
     }

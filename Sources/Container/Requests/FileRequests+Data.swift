@@ -39,7 +39,9 @@ extension FileRequests {
         if flags & O_ACCMODE == O_RDONLY, engine.scene.handle(file.number)?.isClosed == true {
             try engine.seal(file.number)
         }
-        return try changing(file, flags & O_APPEND == 0 ? inside(file) : nil) { () throws(Errno) in
+        return try changing(
+            file, flags & O_APPEND == 0 ? inside(file) : nil, needing: Shortage(wanted: UInt64(bytes.count))
+        ) { () throws(Errno) in
             try file.put(bytes, at: offset, flags)
         }
     }
@@ -52,11 +54,14 @@ extension FileRequests {
 
     /// Runs a change of a file through a handle.
     private func changing<Result>(
-        _ file: OpenFile, _ event: Event? = nil, _ body: () throws(Errno) -> Result
+        _ file: OpenFile, _ event: Event? = nil, needing shortage: Shortage = Shortage(),
+        _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        guard isKnown(file) else { return try body() }
+        guard isKnown(file) else { return try engine.room.retrying(shortage) { (_) throws(Errno) in try body() } }
         var result: Result?
-        try engine.perform(event ?? .write(file.number)) { () throws(Errno) in result = try body() }
+        try engine.perform(event ?? .write(file.number), needing: shortage) { () throws(Errno) in
+            result = try body()
+        }
         guard let result else { throw .ioError }
         return result
     }
@@ -65,11 +70,24 @@ extension FileRequests {
         _ caller: Caller, handle: UInt64, mode: Int32, offset: off_t, length: off_t
     ) throws(Errno) {
         let file = try openFile(handle)
-        try changing(file, mode != 0 ? inside(file) : nil) { () throws(Errno) in
+        let lacking = Allocation.lacking(file.descriptor.raw, mode: mode, offset: offset, length: length)
+        // Of another file system nothing is ours.
+        if lacking > 0, !file.node.isForeign { try space.space.requireRoom(lacking, sizeToKeep: sizeToKeep(file)) }
+        let shortage = Shortage(wanted: lacking, mustSucceed: true)
+        try changing(file, mode != 0 ? inside(file) : nil, needing: shortage) { () throws(Errno) in
             // The kernel leaves it to us and does not say so (unlike for writes).
             if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
             _ = try Backing.check { linux_fallocate(file.descriptor.raw, mode, offset, length) }
         }
+    }
+
+    /// The size of the content that is copied before the file changes.
+    private func sizeToKeep(_ file: OpenFile) -> UInt64 {
+        guard let known = engine.scene.recall(file.node.file)?.file, !known.isKept, let held = known.holds,
+            engine.scene.handle(file.number)?.saved != held
+        else { return 0 }
+        let size = unseen.kept.room(for: known.fingerprint.size)
+        return unseen.kept.mayKeep(size: size) ? size : 0
     }
 
     func seek(node: UInt64, handle: UInt64, offset: off_t, whence: Int32) throws(Errno) -> off_t {
@@ -82,7 +100,7 @@ extension FileRequests {
     ) throws(Errno) -> Int {
         let from = try descriptor(source.node, source.handle)
         let file = try openFile(target.handle)
-        return try changing(file) { () throws(Errno) in
+        return try changing(file, needing: Shortage(wanted: UInt64(length))) { () throws(Errno) in
             if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }
             var (sourceOffset, targetOffset) = (source.offset, target.offset)
             return try Backing.check {

@@ -19,6 +19,7 @@ final class FileRequests: Sendable {
     private let logger: Logger
     private let open: OpenWriters
     let unseen: UnseenWriters
+    let space: EngineSpace
 
     var tree: LiveTree { recorded.tree }
     var serving: Serving { coordination.serving }
@@ -26,10 +27,10 @@ final class FileRequests: Sendable {
 
     init(
         _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
-        store: ContainerState, _ unseen: UnseenWriters, logger: Logger
+        store: ContainerState, _ unseen: UnseenWriters, _ space: EngineSpace, logger: Logger
     ) {
         (self.recorded, self.versioned, self.coordination) = (recorded, versioned, coordination)
-        (self.store, self.logger, self.unseen) = (store, logger, unseen)
+        (self.store, self.logger, self.unseen, self.space) = (store, logger, unseen, space)
         open = OpenWriters(coordination.serving, recorded.engine, logger)
     }
 
@@ -109,7 +110,7 @@ final class FileRequests: Sendable {
     /// Whether the kernel may write by itself, past the daemon. What the handle may overwrite is kept at its opening
     /// then, which must not take long. Appends come to the daemon, and so do writes that take set-id bits away.
     private func passes(_ flags: Int32, _ stat: FileStat?) -> Bool {
-        guard serving.passthrough.isInUse, flags & O_APPEND == 0 else { return false }
+        guard serving.passthrough.isInUse, flags & O_APPEND == 0, !space.isNearlyFull else { return false }
         guard let stat else { return true }
         return !stat.hasSetID
             && (flags & O_TRUNC != 0 || stat.size <= FileLooks.hashedAtOnce || store.contents.canReflink)
@@ -129,7 +130,8 @@ final class FileRequests: Sendable {
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: recorded.callers.requester(caller), claim: writing?.claim, coordinated: writing?.coordinated)
         node.admit(file)
-        return serve(file, isMediated: node.isForeign || hasSetID || flags & O_APPEND != 0)
+        return serve(
+            file, isMediated: node.isForeign || hasSetID || flags & O_APPEND != 0 || space.isNearlyFull)
     }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.
@@ -222,9 +224,11 @@ final class FileRequests: Sendable {
 
     /// A file without versions.
     private func createPlainly(_ new: NewFile) throws(Errno) -> Creation {
-        var (found, file) = try tree.names.writing { (_) throws(Errno) in try make(new, serving.files.newHandle()) }
-        let reply = serve(
-            file, isMediated: new.parent.isForeign || new.mode & 0o6000 != 0 || new.flags & O_APPEND != 0)
+        var (found, file) = try engine.room.retrying { (_) throws(Errno) in
+            try tree.names.writing { (_) throws(Errno) in try make(new, serving.files.newHandle()) }
+        }
+        let isMediated = new.parent.isForeign || new.mode & 0o6000 != 0 || new.flags & O_APPEND != 0
+        let reply = serve(file, isMediated: isMediated || space.isNearlyFull)
         if file.mayBeMapped { found.attributes.valid = Validity.none }
         return Creation(found: found, reply: reply)
     }

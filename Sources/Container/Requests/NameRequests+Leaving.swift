@@ -19,10 +19,13 @@ extension NameRequests {
     }
 
     /// Keeps a file in reach of the kernel, and among the contents if a plan says so.
-    func leaving(_ found: FoundName, _ whole: WholeContent?) throws(Errno) -> Leaving {
+    /// - Parameter isForGood: whether it goes to make room. A descriptor of ours would keep that.
+    func leaving(
+        _ found: FoundName, _ whole: WholeContent?, isForGood: Bool = false
+    ) throws(Errno) -> Leaving {
         var held: SharedDescriptor?
         // An object that no program has open needs no descriptor.
-        if let node = found.node, whole == nil || node.openings.state.withLock({ $0.count > 0 }) {
+        if let node = found.node, whole == nil && !isForGood || node.openings.state.withLock({ $0.count > 0 }) {
             if let writer = node.writers.first {
                 held = writer.descriptor
             } else {
@@ -39,11 +42,16 @@ extension NameRequests {
         _ names: borrowing NamesHeldAlone, _ found: FoundName, _ place: PlaceNumber, _ change: inout NameChange,
         _ program: RecordedTree.Program
     ) throws(Errno) -> Leaving {
-        if found.stat.isRegular { return try leaving(found, change.whole) }
+        // Where there is no room for it, it goes before the facts say that it is not needed.
+        if found.stat.isRegular {
+            let whole = change.isForGood ? nil : change.whole
+            return try leaving(found, whole, isForGood: change.isForGood)
+        }
         if found.stat.isDirectory { try requireEmpty(found) }
         var leaving = try leaving(found, nil)
         if let removal = change.removal(at: place), !program.requester.makesUp(found.name) {
-            leaving.entry = try entries.take(names, found, removal, by: program.requester)
+            leaving.entry = try entries.take(
+                names, found, removal, by: program.requester, mayGo: change.isForGood)
         }
         guard let entry = leaving.entry else { return leaving }
         change.entries.insert(place)
@@ -70,7 +78,9 @@ extension NameRequests {
     func leave(_ names: borrowing NamesHeldAlone, _ found: FoundName, _ leaving: Leaving) {
         guard let node = found.node else { return }
         if let held = leaving.held, tree.nodes.isLastName(of: node) { tree.nodes.hold(node, held) }
-        tree.nodes.removeName(names, found.name, in: found.parent, of: node, now: whereabouts(leaving))
+        let whereabouts = whereabouts(leaving)
+        tree.nodes.removeName(names, found.name, in: found.parent, of: node, now: whereabouts)
+        if case .gone = whereabouts { coordination.serving.passthrough.drop(node) }
         if found.stat.isDirectory { tree.directories.drop(node.id) }
     }
 

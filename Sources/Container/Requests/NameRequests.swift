@@ -62,7 +62,7 @@ final class NameRequests: Sendable {
             }
         }
         guard type != .file, !parent.isForeign, !program.requester.makesUp(name) else {
-            let found = try tree.names.writing(making)
+            let found = try recorded.engine.room.retrying { (_) throws(Errno) in try tree.names.writing(making) }
             coordination.report([access], by: caller)
             return found
         }
@@ -218,6 +218,21 @@ final class NameRequests: Sendable {
         let (program, parent) = (try recorded.program(caller), try tree.node(parent))
         let name = try tree.name(bytes, in: parent, forChange: true, takesAway: true)
         defer { versioned.noteChange(of: name, in: parent) }
+        do throws(Errno) {
+            try remove(caller, name, in: parent, program, isForGood: false, check)
+        } catch {
+            // Where even the record of a removal has no room, there it would be the first to be given up.
+            guard error.isFull, program.requester.isProgram else { throw error }
+            try remove(caller, name, in: parent, program, isForGood: true, check)
+        }
+    }
+
+    /// - Parameter isForGood: whether a document leaves nothing, unless a version of it is pinned or in conflict. What
+    ///   has no versions leaves no entry then.
+    private func remove(
+        _ caller: Caller, _ name: FileName, in parent: Node, _ program: RecordedTree.Program, isForGood: Bool,
+        _ check: (FoundName) throws(Errno) -> Void
+    ) throws(Errno) {
         try recorded.repeating { () throws(Errno) in
             guard let found = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
             try check(found)
@@ -230,12 +245,28 @@ final class NameRequests: Sendable {
             }
             let at = try recorded.adopt(found)
             defer { recorded.files.letGo(at.file) }
+            if isForGood, found.stat.isRegular { try requireUnprotected(at) }
             let event: Event = found.stat.isRegular
-                ? .unlink(program.number, at.place) : .removeDirectory(program.number, at.place)
-            try recorded.engine.changeNames([event], [at]) { (names, change) throws(Errno) in
+                ? .unlink(program.number, at.place, leavesNothing: isForGood)
+                : .removeDirectory(program.number, at.place)
+            let plan = try recorded.engine.changeNames([event], [at]) { (names, change) throws(Errno) in
+                change.isForGood = isForGood
                 try remove(names, same(found), at.place, &change, program)
             }
+            if isForGood, let room = recorded.engine.room.room {
+                room.release(plan)
+                room.noteLoss(bytes: UInt64(found.stat.raw.blocks) * 512)
+            }
             coordination.report([access], by: caller)
+        }
+    }
+
+    /// - Throws: ENOSPC if a version of a document is pinned, or in conflict.
+    private func requireUnprotected(_ at: FileAtPlace) throws(Errno) {
+        let engine = recorded.engine
+        for name in try engine.names(of: at.file) where name.place == at.place {
+            let (versions, conflicts) = try engine.versions(of: name.document)
+            guard conflicts.isEmpty, engine.room.room?.mayLose(versions) ?? false else { throw .noSpace }
         }
     }
 

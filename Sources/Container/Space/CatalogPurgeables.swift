@@ -27,7 +27,7 @@ final class CatalogPurgeables: PurgeableSource {
     func addUp() throws { try store.rescanSpace(onlyIfUnknown: true) }
 
     func purgeables(
-        _ kinds: PurgeableKinds, from cursor: PurgeableCursor?, by clock: RetentionClock
+        _ kinds: PurgeableKinds, after last: UInt64, by clock: RetentionClock
     ) throws -> PurgeablePage {
         let all = try store.allVersions()
         var result: [(candidate: Purgeable, wall: Timestamp)] = []
@@ -46,10 +46,10 @@ final class CatalogPurgeables: PurgeableSource {
         if kinds.contains(.deleted) {
             let deletions = try store.deletions(within: nil)
             // What hangs on a deleted document, too: pinned versions and conflicts stay.
-            let held = Dictionary(grouping: all.filter { $0.kind == .conflict || $0.flags.contains(.pinned) }, by: \.item)
-            let staying = try deletions.held { try deleted.isNameless($0) ? held[$0]?.count ?? 0 : 0 }.entries
-            let items = Set(held.keys)
-            for deletion in deletions where !staying.contains(deletion.id) && deletion.item.map(items.contains) != true {
+            let items = Set(all.filter { $0.kind == .conflict || $0.flags.contains(.pinned) }.map(\.item))
+            let staying = try deletions.held { try items.contains($0) && deleted.isNameless($0) ? 1 : 0 }.entries
+            for deletion in deletions
+            where !staying.contains(deletion.id) && deletion.item.map(items.contains) != true {
                 result.append(
                     (
                         Purgeable(

@@ -94,7 +94,8 @@ final class OldestFirst: Sendable {
         for candidate in candidates.prefix(mostAtOnce) {
             guard bytes < missing, case .history(let version) = candidate.kind else { break }
             versions.append(version)
-            if contents.insert(version.content).inserted { bytes.addCapped(min(Occupied.whole(version.bytes), missing)) }
+            guard contents.insert(version.content).inserted else { continue }
+            bytes.addCapped(min(Occupied.whole(version.bytes), missing))
         }
         return versions
     }

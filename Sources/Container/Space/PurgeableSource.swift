@@ -31,14 +31,8 @@ struct PurgeableKinds: OptionSet, Sendable {
     static let all: PurgeableKinds = [.history, .deleted]
 }
 
-/// Where a list of purgeable things goes on: behind a version, and behind a removal.
-struct PurgeableCursor: Hashable, Sendable {
-    var version: UInt64
-    var removal: UInt64
-}
-
-/// A part of a list, and where the next one begins; nil at the end. It may be empty and yet not be the last.
-typealias PurgeablePage = (elements: [Purgeable], next: PurgeableCursor?)
+/// A part of a list, and what the next one begins behind; nil at the end. It may be empty and yet not be the last.
+typealias PurgeablePage = (elements: [Purgeable], next: UInt64?)
 
 /// A core whose history and deleted area are kept within bounds.
 protocol PurgeableSource: AnyObject, Sendable {
@@ -46,13 +40,13 @@ protocol PurgeableSource: AnyObject, Sendable {
     var sums: StateSpace { get }
     /// Another number says that the purgeable things may be others.
     func lastChange() throws -> UInt64
-    /// Adds the sums up where they are not known.
+    /// Adds the sums up where they are not known for certain.
     func addUp() throws
 
     /// What may be given up, oldest first: nothing of it is current, pinned, in conflict, the base of a conflict or of
     /// a program that runs.
     func purgeables(
-        _ kinds: PurgeableKinds, from cursor: PurgeableCursor?, by clock: RetentionClock
+        _ kinds: PurgeableKinds, after last: UInt64, by clock: RetentionClock
     ) throws -> PurgeablePage
     /// All versions but the current ones, the documents one after another, each as a whole.
     func histories(

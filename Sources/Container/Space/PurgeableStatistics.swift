@@ -19,7 +19,7 @@ final class PurgeableStatistics: Sendable {
         var isAddingUp = false
     }
 
-    private let store: VersionStore
+    private let store: ContainerState
     private let source: any PurgeableSource
     private let free: FreeSpace
     private let purgeables: Purgeables
@@ -29,7 +29,7 @@ final class PurgeableStatistics: Sendable {
     private let state = RankedMutex(State())
 
     init(
-        store: VersionStore, source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, chores: Scheduler,
+        store: ContainerState, source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, chores: Scheduler,
         logger: Logger, isReadOnly: Bool
     ) {
         (self.store, self.source, self.free, self.purgeables) = (store, source, free, purgeables)

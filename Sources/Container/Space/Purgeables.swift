@@ -26,7 +26,7 @@ struct Reclaimable {
 final class Purgeables: Sendable {
     private static let countNanoseconds: Int64 = 10_000_000_000
 
-    private let store: VersionStore
+    private let store: ContainerState
     private let source: any PurgeableSource
     private let retention: Retention
     private let clock: any WallClock
@@ -36,7 +36,7 @@ final class Purgeables: Sendable {
     let walks = Atomic<Int>(0)
 
     init(
-        store: VersionStore, source: any PurgeableSource, retention: Retention, clock: any WallClock, logger: Logger,
+        store: ContainerState, source: any PurgeableSource, retention: Retention, clock: any WallClock, logger: Logger,
         state: SpaceState
     ) {
         (self.store, self.source, self.retention) = (store, source, retention)
@@ -47,12 +47,12 @@ final class Purgeables: Sendable {
     func forEachPage(of kinds: PurgeableKinds, _ body: ([Purgeable]) throws -> Bool) throws {
         walks.add(1, ordering: .relaxed)
         let clock = retention.clock
-        var cursor: PurgeableCursor?
-        repeat {
-            let page = try source.purgeables(kinds, from: cursor, by: clock)
+        var last: UInt64? = 0
+        while let next = last {
+            let page = try source.purgeables(kinds, after: next, by: clock)
             guard try body(page.elements) else { return }
-            cursor = page.next
-        } while cursor != nil
+            last = page.next
+        }
     }
 
     func count() throws -> Int {

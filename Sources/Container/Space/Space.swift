@@ -13,7 +13,7 @@ import VersionStore
 final class Space: Sendable {
     /// What a container has for all of its parts.
     struct Surroundings {
-        var store: VersionStore
+        var state: ContainerState
         var root: SharedDescriptor
         var policy: Policy
         var retention: Retention
@@ -32,11 +32,11 @@ final class Space: Sendable {
     let counts: PurgeableStatistics
     let free: FreeSpace
     let state: SpaceState
-    private let store: VersionStore
+    private let container: ContainerState
 
     init(_ around: Surroundings, of source: any PurgeableSource) {
-        let (store, clock, logger, isReadOnly) = (around.store, around.clock, around.logger, around.isReadOnly)
-        (self.store, retention) = (store, around.retention)
+        let (store, clock, logger, isReadOnly) = (around.state, around.clock, around.logger, around.isReadOnly)
+        (container, retention) = (store, around.retention)
         free = FreeSpace(root: around.root, policy: around.policy)
         state = SpaceState(clock: clock)
         purgeables = Purgeables(
@@ -80,23 +80,24 @@ final class Space: Sendable {
     ///     made: it may use the ballast.
     ///   - mustSucceed: whether to delete only if that frees enough bytes.
     func retryingWhenFull<Result>(
-        wanted: UInt64 = 0, mayWait: Bool = false, isRecord: Bool = false, mustSucceed: Bool = false,
+        wanted: @autoclosure () -> UInt64 = 0, mayWait: Bool = false, isRecord: @autoclosure () -> Bool = false,
+        mustSucceed: Bool = false,
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         var failure: Errno
         do throws(Errno) { return try body() } catch { failure = error }
         guard failure.isFull else { throw failure }
-        if making.makeRoom(wanted: wanted, mayWait: mayWait, mustSucceed: mustSucceed) {
+        if making.makeRoom(wanted: wanted(), mayWait: mayWait, mustSucceed: mustSucceed) {
             do throws(Errno) { return try body() } catch { failure = error }
             guard failure.isFull else { throw failure }
             // What was given up may be room only once the file system has written down that it is gone.
-            if mayWait, linux_synchronize_all(store.state.rawValue) == 0 {
+            if mayWait, linux_synchronize_all(container.directory.rawValue) == 0 {
                 do throws(Errno) { return try body() } catch { failure = error }
             }
         }
-        guard isRecord, store.ballast.release() else { throw failure }
+        guard isRecord(), container.ballast.release() else { throw failure }
         defer {
-            store.ballast.take()
+            container.ballast.take()
             trimming.schedule(isUrgent: true)
         }
         return try body()

@@ -28,18 +28,18 @@ final class Upkeep: Sendable {
 
     func begin() {
         retention.note()
-        chores.after(0) { [weak self] in
-            guard let self else { return }
-            do {
-                try self.source.addUp()
-            } catch {
-                self.logger.warning("the space of what is kept could not be added up: \(error)")
-            }
-        }
+        chores.after(0) { [weak self] in self?.addUp() }
         chores.after(Self.firstNanoseconds) { [weak self] in self?.goRound() }
     }
 
+    private func addUp() {
+        do { try source.addUp() } catch {
+            logger.warning("the space of what is kept could not be added up: \(error)")
+        }
+    }
+
     private func goRound() {
+        addUp()
         if !retention.note().isPaused {
             do {
                 _ = try thinner.thin(dryRun: false) { _, _ in }

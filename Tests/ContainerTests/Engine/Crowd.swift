@@ -251,6 +251,8 @@ extension Crowd: KeptContents {
         try behindCopy.withLock(\.self)?()
     }
 
+    func mayKeep(size: UInt64) -> Bool { true }
+    func room(for size: UInt64) -> UInt64 { size }
     func drop(_ content: Content) { unlink(object(content)) }
 
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) { throw .notSupported }

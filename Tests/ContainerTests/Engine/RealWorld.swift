@@ -367,6 +367,8 @@ extension RealWorld: KeptContents {
         state.withLock { $0.labels[content] = labels }
     }
 
+    func mayKeep(size: UInt64) -> Bool { true }
+    func room(for size: UInt64) -> UInt64 { size }
     func drop(_ content: Content) { if !state.withLock(\.isDead) { unlink(object(content)) } }
 
     func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {

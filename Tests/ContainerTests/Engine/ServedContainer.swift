@@ -21,12 +21,14 @@ final class ServedContainer {
     private let root: FileDescriptor
     let store: ContainerState
     private let logger: Logger
+    private let settings: Settings
     private(set) var facts: FactStore
     private(set) var container: EngineContainer
     /// Containers of mounts that were killed: nothing of them is closed, as a kill closes nothing.
     private var killed: [EngineContainer] = []
 
-    init(files: [String: String] = [:]) throws {
+    init(files: [String: String] = [:], _ settings: Settings = Settings()) throws {
+        self.settings = settings
         path = try Workplace.fresh("served")
         for (name, text) in files { try text.write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8) }
         root = try FileDescriptor.open(path, .readOnly, options: .directory)
@@ -34,7 +36,7 @@ final class ServedContainer {
         logger.logLevel = .critical
         self.logger = logger
         store = try ContainerState(root: root, options: .init(clock: clock, logger: logger))
-        (facts, container) = try Self.mount(store, clock, logger)
+        (facts, container) = try Self.mount(store, clock, logger, settings)
     }
 
     deinit {
@@ -45,10 +47,10 @@ final class ServedContainer {
     }
 
     private static func mount(
-        _ state: ContainerState, _ clock: SteppingClock, _ logger: Logger
+        _ state: ContainerState, _ clock: SteppingClock, _ logger: Logger, _ settings: Settings
     ) throws -> (FactStore, EngineContainer) {
         let facts = try FactStore(of: state)
-        let options = LiveContainer.Options(clock: clock, logger: logger, settings: Settings(), servesOthers: false)
+        let options = LiveContainer.Options(clock: clock, logger: logger, settings: settings, servesOthers: false)
         return (facts, try EngineContainer(state, facts, options))
     }
 
@@ -59,7 +61,7 @@ final class ServedContainer {
         container.close()
         try meanwhile()
         clock.advance(seconds: 60)
-        (facts, container) = try Self.mount(store, clock, logger)
+        (facts, container) = try Self.mount(store, clock, logger, settings)
     }
 
     /// What the state has at one moment, as a kill would leave it.
@@ -86,7 +88,7 @@ final class ServedContainer {
         for (name, bytes) in state { try bytes.write(to: URL(fileURLWithPath: "\(path)/.versionsfs/\(name)")) }
         try meanwhile()
         clock.advance(seconds: 2)
-        (facts, container) = try Self.mount(store, clock, logger)
+        (facts, container) = try Self.mount(store, clock, logger, settings)
     }
 
     /// The file of marks with what a request has marked that is in the middle of its work.
