@@ -21,7 +21,9 @@ final class EngineBrowsing: BrowsableContainer {
     /// The documents whose conflicts an operation is settling.
     let resolving = RankedMutex(Set<ItemID>())
 
-    init(_ names: NameRequests, _ removal: EngineRemoval, _ past: FactHistory, _ state: ContainerState, logger: Logger) {
+    init(
+        _ names: NameRequests, _ removal: EngineRemoval, _ past: FactHistory, _ state: ContainerState, logger: Logger
+    ) {
         (self.names, versioned, coordination) = (names, names.versioned, names.coordination)
         (self.state, self.logger, self.removal, self.past) = (state, logger, removal, past)
         let recorded = names.recorded
