@@ -33,7 +33,7 @@ struct FactCostTests {
         _ = try reader.countOfConflicts()
         _ = try reader.named(byDigits: "abcd", limit: 9)
         _ = try reader.placesChanged(since: 5, limit: 9)
-        _ = try reader.documentsChanged(since: 5, limit: 9)
+        _ = try reader.documentsSaved(since: 5, limit: 9)
         _ = try reader.oldestVersions(limit: 9)
         _ = try reader.documents(limit: 9)
         _ = try reader.contents(limit: 2)

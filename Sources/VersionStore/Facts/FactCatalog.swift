@@ -99,6 +99,7 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
     private func apply(_ transaction: FactTransaction, _ database: Database) throws {
         for record in transaction.places { try FactTables.put(record, database) }
         for record in transaction.actors { try FactTables.put(record, database) }
+        let former = try FactTables.former(transaction.facts, database)
         try FactTables.record(transaction.facts, transaction.details, transaction.telling, database)
         for change in transaction.changes { try FactTables.apply(change, database) }
         lastStaged.store(
@@ -106,7 +107,7 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
             ordering: .relaxed)
         guard let number = transaction.eventNumber else { return }
         var writer = ByteWriter()
-        writer.list(transaction.allEvents(first: transaction.telling.first)) { $0.event($1) }
+        writer.list(transaction.allEvents(first: transaction.telling.first) + former) { $0.event($1) }
         try SQLStatement.run(
             database, "INSERT OR REPLACE INTO event (seq, record) VALUES (?, ?)", .number(number), .blob(writer.bytes))
         if newEvents.add(1, ordering: .relaxed).newValue >= Self.eventsBetween {

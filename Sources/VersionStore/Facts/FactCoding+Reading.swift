@@ -124,6 +124,10 @@ extension ByteReader {
         case 7: return .marked(try number(), try circumstances())
         case 8: return .labeled(try count(), try circumstances())
         case 9: return .origin(try fixed64())
+        case 10:
+            let version: VersionNumber = try number()
+            let size = try optional { (reader) throws(CodingError) in try reader.count() }
+            return .former(version, size: size, since: try time())
         default: throw CodingError()
         }
     }

@@ -155,6 +155,8 @@ extension ByteWriter {
         case .marked(let version, let circumstances): tagged(7) { $0.number(version); $0.circumstances(circumstances) }
         case .labeled(let subject, let circumstances): tagged(8) { $0.count(subject); $0.circumstances(circumstances) }
         case .origin(let purpose): tagged(9) { $0.fixed(purpose) }
+        case .former(let version, let size, let time):
+            tagged(10) { $0.number(version); $0.optional(size) { $0.count($1) }; $0.time(time) }
         }
     }
 

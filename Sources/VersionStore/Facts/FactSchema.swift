@@ -12,6 +12,7 @@
 /// | `name` | a `NameRow` that is published: a place has a file from now on, or none |
 /// | `version` | a `VersionRow`, with its document, and what users see of it |
 /// | `event` | what a transaction tells beside its rows: an earlier one is amended or published late (``FactEvent``) |
+/// |  | and what an amended version was before, for returns to a moment |
 /// | `label` | the text that users have given to a document or a version |
 /// | `times` | the times that a directory had before the first removal of a group from it; `seq` is the removal's |
 /// | `alias` | one more identity of a version, which another one had in format 1 |

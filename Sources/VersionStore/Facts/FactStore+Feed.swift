@@ -145,6 +145,7 @@ private struct FeedReading {
         case .forgotten(let version): return [.forget(version)]
         case .purged(let row): return [.purge(row)]
         case .published(let row): return try published(row, database)
+        case .former: return []
         case .attributes, .lost, .marked, .labeled, .origin: return nil
         }
     }

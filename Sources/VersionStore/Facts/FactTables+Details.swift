@@ -35,6 +35,17 @@ extension FactTables {
         return detail
     }
 
+    /// What versions are before they are amended.
+    static func former(_ facts: [Fact], _ database: Database) throws -> [FactEvent] {
+        try facts.compactMap { fact in
+            guard case .amend(let version) = fact, let former = try self.version(version.number, database) else {
+                return nil
+            }
+            let size = version.isAppended ? former.fingerprint.size : nil
+            return .former(version.number, size: size, since: former.time)
+        }
+    }
+
     /// What the catalog has of a name beside its row; nil for a number that is not known.
     static func detail(of row: RowNumber, _ database: Database) throws -> NameDetail? {
         try SQLStatement(database, "SELECT flags, file, alias FROM name WHERE seq = ?", .number(row.number)).first {

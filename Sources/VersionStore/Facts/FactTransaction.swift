@@ -132,6 +132,9 @@ public enum FactEvent: Hashable, Sendable {
     /// The purpose of the claim that the transaction was made in.
     case origin(UInt64)
 
+    /// A version was amended: how long it was, if the new bytes were appended, and since when. Only the catalog has it.
+    case former(VersionNumber, size: UInt64?, since: Timestamp)
+
     /// When, and by whom.
     public struct Circumstances: Hashable, Sendable {
         public var time: Timestamp
@@ -146,7 +149,7 @@ public enum FactEvent: Hashable, Sendable {
         case .attributes(_, let circumstances), .lost(_, let circumstances), .marked(_, let circumstances),
             .labeled(_, let circumstances):
             circumstances.actor
-        case .amended, .settled, .forgotten, .purged, .published, .origin: nil
+        case .amended, .settled, .forgotten, .purged, .published, .origin, .former: nil
         }
     }
 }

@@ -37,7 +37,7 @@ extension FactHistory {
         return try lists.deletedEntry(number)
     }
 
-    func deletions(_ entries: [DeletedFact]) throws(StoreError) -> [Deletion] {
+    public func deletions(_ entries: [DeletedFact]) throws(StoreError) -> [Deletion] {
         let groups = try lists.groups(of: entries)
         var deletions: [Deletion] = []
         for entry in entries {

@@ -4,16 +4,18 @@ import Lineage
 import VersionModel
 
 extension FactHistory {
-    /// The versions with the same object, oldest first.
+    /// The versions with the same object, oldest first; those that documents began with for each of these, too.
     public func versions(sharing content: ContentID) throws(StoreError) -> [Version] {
-        let numbers = try lists.look { look in
+        let found = try lists.look { look in
             try FactTables.versions(
                 look.database, "file = ? AND generation = ?", .number(content.high), .number(content.low)
-            ).map(\.number)
+            ).map { (number: $0.number, documents: look.stored.documents(from: $0.number)) }
         }
         var versions: [Version] = []
-        for number in numbers {
-            if let listed = try lists.version(number) { versions.append(try version(listed)) }
+        for (number, documents) in found {
+            guard let listed = try lists.version(number) else { continue }
+            versions.append(try version(listed))
+            for document in documents { versions.append(try version(listed, of: lists.id(of: document))) }
         }
         return versions
     }

@@ -24,7 +24,7 @@ public struct FactHistory: Sendable {
     public func lastNumber() throws(StoreError) -> UInt64 { try lists.look { try FactTables.lastNumber($0.database) } }
 
     /// All elements of a list that is read by pages.
-    func all<Element, Cursor>(
+    public func all<Element, Cursor>(
         _ page: (Cursor?, Int) throws(StoreError) -> FactPage<Element, Cursor>
     ) throws(StoreError) -> [Element] {
         var (elements, cursor): ([Element], Cursor?) = ([], nil)

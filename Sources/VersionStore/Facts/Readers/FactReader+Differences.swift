@@ -16,13 +16,9 @@ public struct PlaceDifference: Hashable, Sendable {
     public var pathNow: TreePath?
 }
 
-/// A document that shows another version than it did.
-public struct DocumentDifference: Hashable, Sendable {
+/// A document that was saved.
+public struct SavedDocument: Hashable, Sendable {
     public var document: DocumentNumber
-    /// nil if it showed none, or was not there. A version with a later time than that of the question was saved
-    /// before, and amended since.
-    public var then: VersionRow?
-    public var now: VersionRow
     /// Its names now, oldest first.
     public var names: [DocumentName]
 }
@@ -64,25 +60,21 @@ extension FactReader {
         }
     }
 
-    /// The documents with a name below a directory that show another version than when a number was the last, in the
-    /// order in which they were saved first since.
-    public func documentsChanged(
+    /// The documents with a name below a directory that were saved since a number was the last, in the order in which
+    /// they were saved first. Those whose version of then was amended alone are not among them.
+    public func documentsSaved(
         since number: UInt64, below directory: FileID = .root, from last: Since? = nil, limit: Int
-    ) throws(StoreError) -> FactPage<DocumentDifference, Since> {
+    ) throws(StoreError) -> FactPage<SavedDocument, Since> {
         try look { look in
             let directories = Directories(look, at: .max)
-            var found: [DocumentDifference] = []
+            var found: [SavedDocument] = []
             func visit(_ save: UInt64, _ document: DocumentNumber) throws {
-                guard try look.firstShown(in: document, after: number) == save,
-                    let now = look.version(of: document)
-                else { return }
+                guard try look.firstShown(in: document, after: number) == save else { return }
                 let names = try look.names(of: document)
                 guard try names.contains(where: { try directories.isWithin($0.place.directory, directory) }) else {
                     return
                 }
-                let then = look.version(of: document, until: number)
-                guard then?.fingerprint != now.fingerprint else { return }
-                found.append(DocumentDifference(document: document, then: then, now: now, names: names))
+                found.append(SavedDocument(document: document, names: names))
             }
             let next = try look.walk(
                 from: max(last ?? 0, number), { try look.shownSaves(after: $0, limit: $1) }, cursor: { $0.0 },

@@ -33,8 +33,8 @@ extension Look {
                 "SELECT seq, time FROM name WHERE seq <= ? AND seq > 0 ORDER BY seq DESC LIMIT 1",
                 .bound(last - min(last, step))
             ).first { ($0.number(0), $0.integer(1)) }
-            guard let (number, then) = row else { return try search("name", after: 0, before: end, time) }
-            if then <= time.nanoseconds { return try search("name", after: number, before: end, time) }
+            guard let (number, then) = row else { return try search(after: 0, before: end, time) }
+            if then <= time.nanoseconds { return try search(after: number, before: end, time) }
             (step, end) = (max(1, step * 2), number)
         }
     }
@@ -47,18 +47,21 @@ extension Look {
         {
             first += 1
         }
-        let last = try statement("SELECT max(seq) FROM version WHERE seq > ? AND seq < ?", .bound(first), .bound(end))
-            .first { $0.optional(0) } ?? nil
-        return try last.map { try search("version", after: first, before: $0 + 1, time) } ?? first
+        // One that was amended later has a later time than those behind it.
+        let last = try statement(
+            "SELECT max(seq) FROM version WHERE seq > ? AND seq < ? AND time <= ?", .bound(first), .bound(end),
+            .integer(time.nanoseconds)
+        ).first { $0.optional(0) } ?? nil
+        return last ?? first
     }
 
-    /// The last row of a table until a time, between one that is and one that is not.
-    private func search(_ table: String, after first: UInt64, before end: UInt64, _ time: Timestamp) throws -> UInt64 {
+    /// The last name row until a time, between one that is and one that is not.
+    private func search(after first: UInt64, before end: UInt64, _ time: Timestamp) throws -> UInt64 {
         var (low, high) = (first, end)
         while high - low > 1 {
             let middle = low + (high - low) / 2
             let row = try statement(
-                "SELECT seq, time FROM \(table) WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT 1", .bound(middle),
+                "SELECT seq, time FROM name WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT 1", .bound(middle),
                 .bound(high)
             ).first { ($0.number(0), $0.integer(1)) }
             if let (number, then) = row, then <= time.nanoseconds { low = number } else { high = middle }

@@ -131,7 +131,7 @@ private struct Teller {
             try tell(.versionLost, version, circumstances.time, circumstances.actor)
         case .origin(let origin): self.origin = origin
         // The feed tells these as facts.
-        case .amended, .settled, .forgotten, .purged, .published: break
+        case .amended, .settled, .forgotten, .purged, .published, .former: break
         case .marked, .labeled: break
         }
     }
