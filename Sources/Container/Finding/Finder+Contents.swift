@@ -15,6 +15,22 @@ public struct OpenContent: Sendable {
 
     /// The open file; it lives as long as this value.
     public var raw: Int32 { descriptor.raw }
+
+    /// Whether another content of the same size has the same bytes.
+    func isEqual(to other: OpenContent) -> Bool {
+        let length = 1 << 17
+        var (first, second) = ([UInt8](repeating: 0, count: length), [UInt8](repeating: 0, count: length))
+        var offset: UInt64 = 0
+        while offset < size {
+            let wanted = Int(min(UInt64(length), size - offset))
+            let count = pread(raw, &first, wanted, off_t(offset))
+            guard count > 0, pread(other.raw, &second, count, off_t(offset)) == count,
+                first.prefix(count) == second.prefix(count)
+            else { return false }
+            offset += UInt64(count)
+        }
+        return true
+    }
 }
 
 extension Finder {

@@ -26,6 +26,18 @@ public struct RestoreOutcome: Sendable {
         guard problems.count < 100 else { return }
         problems.append((path, OperationError(.contentMissing, doubt, path: path)))
     }
+
+    /// What ended a return to a moment, with what was done until then.
+    func ended(by error: any Error) -> OperationError {
+        var error = OperationError.wrap(error)
+        guard entries + displaced > 0 else { return error }
+        error.message += "; until then \(entries) came back, and \(displaced) newer names went to the deleted area"
+        let first = error.errno == .noSpace ? "make room" : error.advice
+        let further = "`versionsctl restore --at` with the same time goes on"
+        error.advice = first.map { "\($0), then \(further)" } ?? further
+        error.path = error.path ?? path
+        return error
+    }
 }
 
 extension LiveContainer {

@@ -97,6 +97,18 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
         OperationError(.exists, "the name is taken", path: path, advice: "choose another name with --to PATH")
     }
 
+    static func noDirectoryThen(_ path: TreePath) -> OperationError {
+        OperationError(
+            .invalid, "no such directory at that time", path: path,
+            advice: "give a later time; `versionsctl history` shows when a file in it was saved")
+    }
+
+    static func renamedAbove(_ path: TreePath) -> OperationError {
+        OperationError(
+            .notFound, "a directory above it was renamed after that time", path: path,
+            advice: "restore a copy with --to PATH")
+    }
+
     static func missing(_ path: TreePath) -> OperationError {
         OperationError(.notFound, "no such file or directory", path: path)
     }

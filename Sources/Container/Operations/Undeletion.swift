@@ -171,16 +171,21 @@ final class Undeletion {
 
     /// What one entry fails of is told of later; what every further one would fail of ends the undeletion.
     private func note(_ error: OperationError, _ path: TreePath) throws {
-        let isHopeless = error.kind == .cancelled || error.errno.map(Self.hopeless.contains) ?? false
         var error = error
         if error.path == nil { error.path = path }
-        if isHopeless { throw error }
+        if error.isHopeless { throw error }
         host.logger.info("not undeleted with its directory: \(path): \(error)")
         if problems.count < Self.told { problems.append((path, error)) }
     }
+}
 
-    private static let hopeless: Set<Errno> = [
-        .noSpace, .diskQuotaExceeded, .ioError, .readOnlyFileSystem, .tooManyOpenFiles, .tooManyOpenFilesInSystem,
-        .noMemory,
-    ]
+extension OperationError {
+    /// Whether every further entry would fail of it, too.
+    var isHopeless: Bool {
+        let hopeless: Set<Errno> = [
+            .noSpace, .diskQuotaExceeded, .ioError, .readOnlyFileSystem, .tooManyOpenFiles, .tooManyOpenFilesInSystem,
+            .noMemory,
+        ]
+        return kind == .cancelled || errno.map(hopeless.contains) ?? false
+    }
 }

@@ -34,27 +34,14 @@ extension LiveContainer {
                 count += 1
             }
         } catch {
-            throw Self.unfinished(error, count, of: plan.count, target)
+            throw OperationError.unfinishedCopy(error, count, of: plan.count, target)
         }
         // Last, and from below: making entries changes the times.
         for (copy, stat) in dates.reversed() {
             let original = TreePath(names: path.names + copy.names.dropFirst(target.names.count))
-            try finishDirectory(copy, like: stat, times.of(fileID(stat), at: original, now: .init(stat)))
+            try callersTree.finishDirectory(copy, like: stat, times.of(fileID(stat), at: original, now: .init(stat)))
         }
         return outcome
-    }
-
-    /// What ended a copy, with what there is of it.
-    private static func unfinished(
-        _ error: any Error, _ count: Int, of all: Int, _ target: TreePath
-    ) -> OperationError {
-        var error = OperationError.wrap(error)
-        guard count > 0 else { return error }
-        error.message += "; \(count) of \(all) entries are in \(target)"
-        let further = "remove \(target), or give another --to"
-        let first = error.errno == .noSpace ? "make room" : error.advice
-        error.advice = first.map { "\($0), then \(further)" } ?? further
-        return error
     }
 
     /// Everything to be made, directories before what is in them: known before the first name is made.
@@ -166,7 +153,7 @@ extension LiveContainer {
             }
         default: throw OperationError(.invalid, "a device cannot be copied", path: target)
         }
-        try settleCopy(target, like: source.stat, principal)
+        try callersTree.settleCopy(target, like: source.stat, principal)
     }
 
     private func makeFile(
@@ -198,37 +185,7 @@ extension LiveContainer {
             try staged.copyAttributes(of: file.raw, all: principal.isRoot)
         }
         _ = try putNew(staged, at: target, mode: mode, modified: modified, parents: parents, as: principal)
-        try settleCopy(target, like: source.stat, principal, isFile: true)
-    }
-
-    /// Owner (where the caller may give it) and times of a copy.
-    private func settleCopy(
-        _ target: TreePath, like stat: FileStat, _ principal: Principal, isFile: Bool = false
-    ) throws {
-        try looking(as: .container) { walk in
-            let spot = try walk.spot(target)
-            try spot.with { file throws(Errno) in
-                if principal.isRoot {
-                    try Backing.chown([], in: file, user: stat.raw.user, group: stat.raw.group)
-                }
-                guard !isFile, !stat.isDirectory else { return }
-                try Backing.setTimes(
-                    [], in: file, accessed: stat.accessed.timespec, modified: stat.modified.timespec)
-            }
-        }
-    }
-
-    private func finishDirectory(_ path: TreePath, like stat: FileStat, _ times: DirectoryTimes.Times?) throws {
-        try looking(as: .container) { walk in
-            let spot = try walk.spot(path)
-            guard spot.stat?.isDirectory == true else { throw OperationError.missing(path) }
-            try spot.with { file throws(Errno) in
-                try Backing.chmod([], in: file, mode: mode_t(stat.permissions))
-                guard let times else { return }
-                try Backing.setTimes(
-                    [], in: file, accessed: times.accessed.timespec, modified: times.modified.timespec)
-            }
-        }
+        try callersTree.settleCopy(target, like: source.stat, principal)
     }
 
     private func readLink(_ path: TreePath) throws -> [UInt8] {

@@ -54,19 +54,8 @@ extension LiveContainer {
         lastRunOf program: String, in path: TreePath, as principal: Principal
     ) throws(OperationError) -> Timestamp? {
         try operation {
-            let all = try past.changes { _ in true }
-            let inside = all.indices.filter { index in
-                all[index].author != nil
-                    && (all[index].path.isWithin(path) || all[index].from.map { $0.isWithin(path) } ?? false)
-            }
-            let wanted = RunName(program, among: inside.lazy.compactMap { all[$0].author })
-            var known = KnownDirectories()
-            let last = inside.last { index in
-                all[index].author.map { wanted.matches($0) } ?? false && mayKnow(all[index], as: principal, &known)
-            }
-            guard let last, let author = all[last].author else { return nil }
-            let first = author.process > 0 ? inside.first { all[$0].author == author } ?? last : last
-            return past.moment(before: first, in: all)
+            try finder.momentBefore(
+                lastRunOf: program, in: path, among: past.changes { _ in true }, begins: past.adoption, as: principal)
         }
     }
 }

@@ -60,7 +60,7 @@ final class NamesDifference {
                 missing.append(then)
                 above = then
             } else {
-                throw Past.renamedAbove(path)
+                throw OperationError.renamedAbove(path)
             }
         }
     }

@@ -41,9 +41,7 @@ final class Past: Sendable {
             throw OperationError.tooEarly(path, begins: first?.1.time)
         }
         guard try existed(path, at: time) else {
-            throw OperationError(
-                .invalid, "no such directory at that time", path: path,
-                advice: "give a later time; `versionsctl history` shows when a file in it was saved")
+            throw OperationError.noDirectoryThen(path)
         }
     }
 
@@ -52,17 +50,11 @@ final class Past: Sendable {
     func requireReturn(of path: TreePath, since time: Timestamp, _ missing: OperationError) throws {
         let since = try changesOfNames(since: time)
         if since.contains(where: { $0.from.map { path.isWithin($0) && path != $0 } ?? false }) {
-            throw Self.renamedAbove(path)
+            throw OperationError.renamedAbove(path)
         }
         guard since.contains(where: { $0.event == .deleted && path.isWithin($0.path) || $0.from == path }) else {
             throw missing
         }
-    }
-
-    static func renamedAbove(_ path: TreePath) -> OperationError {
-        OperationError(
-            .notFound, "a directory above it was renamed after that time", path: path,
-            advice: "restore a copy with --to PATH")
     }
 
     // MARK: Changes
@@ -110,14 +102,6 @@ final class Past: Sendable {
     /// Everything since a moment that changed names or documents.
     func aftermath(since time: Timestamp) throws -> Aftermath {
         Aftermath(since: time, try changes { $0.time > time }, try store.deletions(within: nil))
-    }
-
-    /// The moment before a change. A version and a deletion have times of their own, a little before that of the row:
-    /// so the moment of the row before is meant.
-    func moment(before index: Int, in rows: [Change]) -> Timestamp {
-        let time = rows[index].time
-        guard index > 0 else { return max(time.advanced(byNanoseconds: -1_000_000_000), adoption ?? time) }
-        return min(rows[index - 1].time, time.advanced(byNanoseconds: -1))
     }
 
     /// What programs have made since under names that they made up for themselves (`isUnannounced`), and what is being

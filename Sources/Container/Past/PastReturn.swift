@@ -55,15 +55,7 @@ final class PastReturn {
             _ = try live.directory(at: path, as: principal)
             try bringContentsBack(report)
         } catch {
-            var error = OperationError.wrap(error)
-            guard outcome.entries + outcome.displaced > 0 else { throw error }
-            error.message += "; until then \(outcome.entries) came back, and \(outcome.displaced) newer names went to "
-                + "the deleted area"
-            let first = error.errno == .noSpace ? "make room" : error.advice
-            let further = "`versionsctl restore --at` with the same time goes on"
-            error.advice = first.map { "\($0), then \(further)" } ?? further
-            error.path = error.path ?? path
-            throw error
+            throw outcome.ended(by: error)
         }
     }
 
