@@ -22,11 +22,11 @@ extension EngineContainer {
 
     public func differences(
         in path: TreePath, since time: Timestamp, as principal: Principal
-    ) throws(OperationError) -> [PastDifference] { throw missing }
+    ) throws(OperationError) -> [PastDifference] { try work.differences(in: path, since: time, as: principal) }
 
     public func momentBefore(
         lastRunOf program: String, in path: TreePath, as principal: Principal
-    ) throws(OperationError) -> Timestamp? { throw missing }
+    ) throws(OperationError) -> Timestamp? { try work.momentBefore(lastRunOf: program, in: path, as: principal) }
 
     private var missing: OperationError { OperationError(.denied, "the engine has no such operation yet") }
 }

@@ -80,13 +80,15 @@ public final class EngineContainer: ServedContainer {
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }
         callers.whenEnded { [weak programs] in programs?.ended($0) }
+        if facts.identity.wasCreated, !options.isReadOnly { Beginning(facts).note(options.clock.now()) }
         metadata.connect(keeper)
     }
 
     public var facts: FactStore { recorded.facts }
     public var finder: Finder { Finder(browsing) }
     public func makeBrowser() -> Browser { Browser(of: browsing) }
-    public var operations: any OperatedContainer { EngineOperations(ground: browsing.ground) }
+    var work: EngineOperations { EngineOperations(ground: browsing.ground, requests: self) }
+    public var operations: any OperatedContainer { work }
 
     /// The path of the control socket, which programs find by an attribute of any file.
     public var socketPath: String? {

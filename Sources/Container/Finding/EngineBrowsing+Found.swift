@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Lineage
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -48,16 +49,24 @@ extension EngineBrowsing: FoundContainer {
 
     func lastPath(of item: ItemID, _ versions: [Version]) -> TreePath? { try? past.lastPath(of: item) }
 
-    /// The document's file as long as its size and time are those of the version.
+    /// The document's file as long as it has the version's bytes: its size and time say so, or the bytes themselves if
+    /// the time was set since.
     func liveFile(at path: TreePath, _ version: VersionID) -> SharedDescriptor? {
         let open = try? Finder(self).looking(as: .container) { walk in
             let (spot, node, stat) = try walk.document(path)
             return (try spot.open(flags: O_RDONLY), stat, try found(spot, node, stat))
         }
         guard let (file, stat, found) = open, let current = try? found().current, current.id == version,
-            stat.size == current.size, stat.modified == current.modified
+            stat.size == current.size, stat.modified == current.modified || holds(file, current)
         else { return nil }
         return file
+    }
+
+    private func holds(_ file: SharedDescriptor, _ version: Version) -> Bool {
+        guard let number = try? recorded.facts.version(version.id), let row = try? past.lists.version(number)?.row,
+            let hash = ContentHash.sha256(of: file.raw, size: version.size)
+        else { return false }
+        return Fingerprint(hash: hash, size: version.size) == row.fingerprint
     }
 
     /// Databases are files like all others yet.

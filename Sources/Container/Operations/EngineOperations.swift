@@ -10,6 +10,8 @@ import VersionStore
 /// Hands each operation to the one that carries it out. It is made for each use.
 struct EngineOperations: OperatedContainer {
     let ground: EngineGround
+    /// What the mount asks for: operations on directories make the same requests for their callers.
+    let requests: any ContainerRequests
 
     private var replacing: EngineReplacing { EngineReplacing(ground: ground) }
 
@@ -184,17 +186,5 @@ extension EngineOperations {
         from source: TreePath, to document: DocumentRecord, as principal: Principal
     ) throws(OperationError) -> Version {
         try operation { try adding.addVersion(from: source, to: document, as: principal) }
-    }
-}
-
-// MARK: Not there yet
-
-extension EngineOperations {
-    private var missing: OperationError { OperationError(.denied, "the engine has no such operation yet") }
-
-    func restoreDirectory(
-        _ path: TreePath, at time: Timestamp, to target: TreePath?, as principal: Principal, report: Report
-    ) throws(OperationError) -> RestoreOutcome {
-        throw missing
     }
 }

@@ -143,33 +143,44 @@ struct EngineReplacing {
 
     /// Puts a version under a name that is free, as a new document.
     func putNew(_ version: Version, of document: DocumentRecord, at path: TreePath, as principal: Principal) throws {
-        let number = try ground.number(of: version, document)
+        _ = try ground.number(of: version, document)
+        try putNew(at: path, as: principal) { new, isLeftOut in
+            if isLeftOut { throw OperationError.unversioned(path) }
+            try new.fill(from: try ground.finder.content(of: version, in: document))
+            if tree.servesOthers {
+                let group = principal.primaryGroup ?? .max
+                _ = try Backing.check { fchown(new.file.raw, principal.user, group) }
+            }
+            _ = try Backing.check { fchmod(new.file.raw, mode_t(version.attributes.mode & 0o777)) }
+            let times = [version.modified.timespec, version.modified.timespec]
+            _ = try Backing.check { futimens(new.file.raw, times) }
+        }
+    }
+
+    /// Puts a new file under a name that is free. No fact tells of one whose name has no versions.
+    func putNew(
+        at path: TreePath, as principal: Principal, _ fill: (_ new: StagedFile, _ isLeftOut: Bool) throws -> Void
+    ) throws {
         try ground.changing(as: principal) { change in
             let spot = try change.free(path)
             try recorded.adoptDirectory(spot.parent)
             let place = try recorded.place(spot.name, in: spot.parent)
             let new = try NewFile(ground)
             defer { new.end() }
-            if try ground.names.versioned.isLeftOut(spot.name, in: spot.parent) {
-                throw OperationError.unversioned(path)
-            }
-            try new.fill(from: try ground.finder.content(of: version, in: document))
-            if tree.servesOthers {
-                let group = principal.primaryGroup ?? .max
-                _ = try Backing.check { fchown(new.staged.file.raw, principal.user, group) }
-            }
-            _ = try Backing.check { fchmod(new.staged.file.raw, mode_t(version.attributes.mode & 0o777)) }
-            let times = [version.modified.timespec, version.modified.timespec]
-            _ = try Backing.check { futimens(new.staged.file.raw, times) }
+            let isLeftOut = try ground.names.versioned.isLeftOut(spot.name, in: spot.parent)
+            try fill(new.staged, isLeftOut)
             try change.performing { () throws(Errno) in
-                try begin(new, place, number, spot, change)
+                guard isLeftOut else { return try begin(new, place, spot, change) }
+                try tree.names.writing { (_) throws(Errno) in
+                    try new.staged.place(spot.name, in: spot.directory, replacing: false)
+                }
             }
             change.tell(spot)
         }
     }
 
     private func begin(
-        _ new: NewFile, _ place: PlaceNumber, _ number: VersionNumber, _ spot: Spot, _ change: EngineChange
+        _ new: NewFile, _ place: PlaceNumber, _ spot: Spot, _ change: EngineChange
     ) throws(Errno) {
         let handle = HandleNumber(UInt32.max)
         let event = Event.create(

@@ -14,11 +14,13 @@ struct EngineReturning {
     private var recorded: RecordedTree { ground.recorded }
     private var tree: LiveTree { ground.tree }
 
+    /// - Parameter known: the entry, if no list shows it.
     func moveOut(
-        _ deletion: Deletion, to path: TreePath, as principal: Principal, by requester: Requester, tells: Bool
+        _ deletion: Deletion, _ known: DeletedFact? = nil, to path: TreePath, as principal: Principal,
+        by requester: Requester, tells: Bool
     ) throws {
         try ground.changing(as: principal, by: requester) { change in
-            guard let entry = try ground.past.entry(deletion.id) else {
+            guard let entry = try known ?? ground.past.entry(deletion.id) else {
                 throw OperationError(.contentMissing, "the deleted entry is gone", path: deletion.path)
             }
             let spot = try change.free(path)

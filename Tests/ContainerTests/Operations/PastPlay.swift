@@ -10,6 +10,27 @@ import VersionStore
 
 @testable import Container
 
+/// A container of either core, without a kernel.
+protocol PlayedContainer: AnyObject {
+    var path: String { get }
+    var clock: SteppingClock { get }
+    var requests: any ContainerRequests { get }
+    var operations: any OperatedContainer { get }
+    var finder: Finder { get }
+}
+
+extension BrowsedContainer: PlayedContainer {
+    var requests: any ContainerRequests { container }
+    var operations: any OperatedContainer { container }
+    var finder: Finder { container.finder }
+}
+
+extension EngineTree: PlayedContainer {
+    var requests: any ContainerRequests { container }
+    var operations: any OperatedContainer { container.operations }
+    var finder: Finder { container.finder }
+}
+
 /// The steps done with a container; what cannot be done is passed over.
 final class PastPlay: OperationTesting {
     private enum Call: String, CaseIterable {
@@ -19,19 +40,23 @@ final class PastPlay: OperationTesting {
         case open, late
     }
 
-    private let tree: BrowsedContainer
+    private let tree: any PlayedContainer
     private let callers: [Caller]
     private var handles: [[(node: UInt64, id: UInt64)]]
     private var moments: [(time: Timestamp, tree: [String: String])] = []
     private var count = 0
     /// What a program has made up for itself and taken away again leaves no trace.
     private var traceless: Set<String> = []
+    /// What was saved under names that no program has made up.
+    private var saved: Set<String> = []
+    /// Whether files come back with their modes and times, too: of what was appended to, the time of then is not known.
+    private var comparesTimes = false
 
-    init(_ processes: [pid_t]) throws {
-        tree = try BrowsedContainer()
+    init(_ processes: [pid_t], _ tree: any PlayedContainer) throws {
+        self.tree = tree
         callers = processes.map { Caller(user: getuid(), group: getgid(), thread: $0, umask: 0o022) }
         handles = processes.map { _ in [] }
-        try tree.makeDirectory("d")
+        _ = try tree.requests.makeDirectory(callers[0], parent: Node.rootID, name: Array("d".utf8), mode: 0o755)
     }
 
     static func draw(using dice: inout SeededGenerator) -> [String] {
@@ -52,6 +77,7 @@ final class PastPlay: OperationTesting {
     }
 
     func problems(after steps: [String]) throws -> [String] {
+        comparesTimes = tree is EngineTree && !steps.contains { $0.contains("append") }
         for step in steps {
             if step == "!" {
                 tree.clock.advance(seconds: 1)
@@ -65,32 +91,37 @@ final class PastPlay: OperationTesting {
         }
         for person in handles.indices { while !handles[person].isEmpty { close(person) } }
         var problems: [String] = []
-        let rows = try tree.container.store.changes(after: 0, limit: 10_000).map(\.1)
+        let rows = try tree.finder.history.told(after: 0, limit: 10_000).changes.map(\.change)
         for (index, moment) in moments.enumerated() {
             let copy = "copy\(index)"
             do {
-                let outcome = try tree.container.restoreDirectory(.root, at: moment.time, to: path(copy), as: my)
+                let outcome = try restore(moment.time, to: path(copy))
                 problems += compare(try photograph(copy), moment.tree, "copy \(index)", outcome)
             } catch { problems.append("copy \(index): \(error)") }
         }
         for (index, moment) in moments.enumerated().reversed() {
             do {
-                let outcome = try tree.container.restoreDirectory(.root, at: moment.time, as: my)
+                let outcome = try restore(moment.time)
                 problems += compare(try photograph(""), moment.tree, "in place \(index)", outcome)
                 // And there it stays.
-                let again = try tree.container.restoreDirectory(.root, at: moment.time, as: my)
+                let again = try restore(moment.time)
                 if again.entries + again.displaced > 0 {
                     problems.append("again \(index): \(again.entries) entries, \(again.displaced) displaced")
                 }
                 problems += compare(try photograph(""), moment.tree, "again \(index)", again)
             } catch { problems.append("in place \(index): \(error)") }
         }
+        problems += try lost()
         guard !problems.isEmpty else { return [] }
         return problems + rows.map { row in
             "    \(row.time.nanoseconds / 1_000_000 % 10_000_000) \(row.event) "
                 + "\(row.from.map { "\($0) -> " } ?? "")\(row.path) "
                 + "\(row.item?.short ?? "-") \(row.version?.short ?? "-") \(row.detail)"
         } + moments.map { "    moment \($0.time.nanoseconds / 1_000_000 % 10_000_000)" }
+    }
+
+    private func restore(_ time: Timestamp, to target: TreePath? = nil) throws -> RestoreOutcome {
+        try tree.operations.restoreDirectory(.root, at: time, to: target, as: my) { _ in }
     }
 
     private func compare(
@@ -124,7 +155,10 @@ final class PastPlay: OperationTesting {
             case S_IFLNK:
                 let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(top)/\(name)")
                 picture[name] = "a link to \(target)"
-            default: picture[name] = "'\(try String(contentsOfFile: "\(top)/\(name)", encoding: .utf8))'"
+            default:
+                picture[name] = "'\(try String(contentsOfFile: "\(top)/\(name)", encoding: .utf8))'"
+                guard comparesTimes else { continue }
+                picture[name]? += " \(status.st_mode) \(status.st_mtim.tv_sec) s \(status.st_mtim.tv_nsec)"
             }
         }
         return picture
@@ -152,18 +186,19 @@ final class PastPlay: OperationTesting {
         case .link:
             guard let source = try find(person, name) else { return }
             let (parent, last) = try split(person, other)
-            _ = try tree.container.link(callers[person], node: source, parent: parent, name: last)
+            _ = try tree.requests.link(callers[person], node: source, parent: parent, name: last)
         case .symlink:
             let (parent, last) = try split(person, name)
             count += 1
             let target = Array("\(count)".utf8)
-            _ = try tree.container.makeSymlink(callers[person], parent: parent, name: last, target: target)
+            _ = try tree.requests.makeSymlink(callers[person], parent: parent, name: last, target: target)
         case .directory:
             let (parent, last) = try split(person, name)
-            _ = try tree.container.makeDirectory(callers[person], parent: parent, name: last, mode: 0o755)
+            _ = try tree.requests.makeDirectory(callers[person], parent: parent, name: last, mode: 0o755)
         case .conflict:
-            _ = try tree.container.simulateConflict(tree.container.document(at: path(name), as: my), as: my)
-            _ = try tree.container.resolve(tree.container.document(at: path(name), as: my), .current, as: my)
+            _ = try tree.operations.simulateConflict(tree.finder.document(at: path(name), as: my), as: my)
+            _ = try tree.operations.resolve(
+                tree.finder.document(at: path(name), as: my), .current, seen: nil, as: my)
         case .wait: tree.clock.advance(seconds: Int64(name) ?? 0)
         case .open: _ = try open(person, name, flags: O_WRONLY)
         case .late:
@@ -176,7 +211,7 @@ final class PastPlay: OperationTesting {
     private func find(_ person: Int, _ name: String) throws -> UInt64? {
         var node = Node.rootID
         for part in name.split(separator: "/") {
-            guard let next = try tree.container.lookup(callers[person], parent: node, name: Array(part.utf8))?.node
+            guard let next = try tree.requests.lookup(callers[person], parent: node, name: Array(part.utf8))?.node
             else { return nil }
             node = next
         }
@@ -193,14 +228,14 @@ final class PastPlay: OperationTesting {
 
     private func open(_ person: Int, _ name: String, flags: Int32) throws -> Bool {
         if let node = try find(person, name) {
-            guard let status = try? tree.container.attributes(callers[person], node: node, handle: nil).stat,
+            guard let status = try? tree.requests.attributes(callers[person], node: node, handle: nil).stat,
                 status.st_mode & S_IFMT == S_IFREG,
-                let reply = try tree.container.open(callers[person], node: node, flags: flags)
+                let reply = try tree.requests.open(callers[person], node: node, flags: flags, waiting: nil)
             else { return false }
             handles[person].append((node, reply.handle))
         } else {
             let (parent, last) = try split(person, name)
-            let made = try tree.container.create(
+            let made = try tree.requests.create(
                 callers[person], parent: parent, name: last, mode: 0o644, flags: flags & ~O_TRUNC | O_CREAT)
             handles[person].append((made.found.node, made.reply.handle))
         }
@@ -210,9 +245,10 @@ final class PastPlay: OperationTesting {
     private func write(_ person: Int, _ handle: (node: UInt64, id: UInt64), appends: Bool = false) throws {
         count += 1
         let offset = appends
-            ? try tree.container.attributes(callers[person], node: handle.node, handle: handle.id).stat.st_size : 0
+            ? try tree.requests.attributes(callers[person], node: handle.node, handle: handle.id).stat.st_size : 0
         _ = try Array("\(count) ".utf8).withUnsafeBytes {
-            try tree.container.write(callers[person], node: handle.node, handle: handle.id, $0, offset: offset)
+            try tree.requests.write(
+                callers[person], node: handle.node, handle: handle.id, $0, offset: offset, flags: nil)
         }
     }
 
@@ -221,26 +257,55 @@ final class PastPlay: OperationTesting {
         guard try open(person, name, flags: flags), let handle = handles[person].last else { return }
         try write(person, handle, appends: appends)
         close(person)
+        guard !isMadeUp(name, by: person), !name.hasSuffix("~") else { return }
+        saved.insert(try String(contentsOfFile: "\(tree.path)/\(name)", encoding: .utf8))
+    }
+
+    private func isMadeUp(_ name: String, by person: Int) -> Bool {
+        name.hasSuffix(".tmp\(callers[person].thread)")
+    }
+
+    /// What was saved and is in no version. What is appended to goes on as one version.
+    private func lost() throws -> [String] {
+        guard let tree = tree as? EngineTree else { return [] }
+        let versions = try tree.facts.lists.documents(after: nil, limit: 10_000).elements.flatMap { document in
+            try tree.facts.lists.id(of: document).map { try tree.finder.history.versions(of: $0) } ?? []
+        }
+        let texts = try versions.map { version in
+            let record = DocumentRecord(path: .root, item: version.item, versions: [version])
+            let content = try tree.finder.content(of: version, in: record)
+            var bytes = [UInt8](repeating: 0, count: Int(content.size))
+            let count = pread(content.raw, &bytes, bytes.count, 0)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+        return saved.filter { text in !texts.contains { $0.hasPrefix(text) } }.sorted().map { "'\($0)' is lost" }
     }
 
     private func close(_ person: Int) {
         guard let handle = handles[person].popLast() else { return }
-        tree.container.flush(callers[person], handle: handle.id)
-        tree.container.release(node: handle.node, handle: handle.id)
+        tree.requests.flush(callers[person], handle: handle.id)
+        tree.requests.release(node: handle.node, handle: handle.id)
     }
 
     private func rename(_ person: Int, _ name: String, _ other: String, _ flags: UInt32 = 0) throws {
         let (from, to) = (try split(person, name), try split(person, other))
         // As the kernel does.
         if "\(other)/".hasPrefix("\(name)/") || "\(name)/".hasPrefix("\(other)/") { throw Errno.invalidArgument }
-        try tree.container.rename(
+        try tree.requests.rename(
             callers[person], parent: from.parent, name: from.last, newParent: to.parent, newName: to.last, flags: flags)
+        // What it was until then is in the facts of the name that it has now.
+        if tree is EngineTree { noteTraceless(person, name) }
     }
 
     private func unlink(_ person: Int, _ name: String) throws {
         let (parent, last) = try split(person, name)
-        try tree.container.unlink(callers[person], parent: parent, name: last)
-        if name.hasSuffix(".tmp\(callers[person].thread)") { traceless.insert(String(decoding: last, as: UTF8.self)) }
+        try tree.requests.unlink(callers[person], parent: parent, name: last)
+        noteTraceless(person, name)
+    }
+
+    private func noteTraceless(_ person: Int, _ name: String) {
+        guard isMadeUp(name, by: person), let last = name.split(separator: "/").last else { return }
+        traceless.insert(String(last))
     }
 
     private func remove(_ person: Int, _ name: String) throws {
@@ -249,7 +314,7 @@ final class PastPlay: OperationTesting {
                 try remove(person, "\(name)/\(inner)")
             }
             let (parent, last) = try split(person, name)
-            try tree.container.removeDirectory(callers[person], parent: parent, name: last)
+            try tree.requests.removeDirectory(callers[person], parent: parent, name: last)
         }
     }
 }

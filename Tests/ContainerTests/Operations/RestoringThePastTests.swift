@@ -89,30 +89,45 @@ import VersionStore
         "0 directory d/x; 0 replace d/x; !; 0 remove d/x; 0 replace d/x; !; 0 unlink d/x",
     ]
 
-    @Test("what once came back wrong is what it was", arguments: found)
-    func foundBefore(steps: String) throws {
+    /// The containers of both cores.
+    enum Core: CaseIterable {
+        case former, engine
+
+        func container() throws -> any PlayedContainer {
+            switch self {
+            case .former: try BrowsedContainer()
+            case .engine: try EngineTree()
+            }
+        }
+    }
+
+    @Test("what once came back wrong is what it was", arguments: Core.allCases, found)
+    func foundBefore(core: Core, steps: String) throws {
         let people = try (0..<2).map { _ in try Child(Child.Start("/bin/sleep", ["3600"])) }
         defer { for person in people { person.kill() } }
-        let problems = try PastPlay(people.map(\.pid)).problems(after: steps.components(separatedBy: "; "))
+        let play = try PastPlay(people.map(\.pid), core.container())
+        let problems = try play.problems(after: steps.components(separatedBy: "; "))
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     }
 
-    @Test("whatever was done since, a moment's tree is brought back as it was")
-    func anyOrder() throws {
+    @Test("whatever was done since, a moment's tree is brought back as it was", arguments: Core.allCases)
+    func anyOrder(core: Core) throws {
         let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
         let seed = given ?? (Workplace.isFull ? UInt64.random(in: 0 ... .max) : 20_261_122)
         let rounds = Workplace.count(2_000)
         print("RestoringThePastTests: seed \(seed), \(rounds) times")
         let people = try (0..<2).map { _ in try Child(Child.Start("/bin/sleep", ["3600"])) }
         defer { for person in people { person.kill() } }
-        let play = { (steps: [String]) throws in try PastPlay(people.map(\.pid)).problems(after: steps) }
+        let play = { (steps: [String]) throws in
+            try PastPlay(people.map(\.pid), core.container()).problems(after: steps)
+        }
         for round in 0..<rounds {
             var dice = SeededGenerator(seed: seed &+ UInt64(round))
             let steps = PastPlay.draw(using: &dice)
             guard try !play(steps).isEmpty else { continue }
             let rest = try shortest(steps) { try !play($0).isEmpty }
             let problems = try play(rest)
-            Issue.record("round \(round): \(rest.joined(separator: "; "))\n\(problems.joined(separator: "\n"))")
+            Issue.record("\(core) round \(round): \(rest.joined(separator: "; "))\n\(problems.joined(separator: "\n"))")
             return
         }
     }
