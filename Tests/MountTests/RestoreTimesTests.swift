@@ -65,7 +65,7 @@ import Testing
                 expectError(output, Told.noHistory, Told.earliest + "20")
             }
             try place.unmount()
-            try shell("rm c/.versionsfs/catalog.sqlite* c/.versionsfs/redo", in: place.path)
+            try shell("rm -f c/.versionsfs/catalog*.sqlite* c/.versionsfs/redo*", in: place.path)
             try place.mount()
             let output = try place.ctl("restore", "c", "--at", "2020-01-01T00:00:00Z")
             expectError(output, Told.noHistory)
