@@ -57,7 +57,9 @@ public final class EngineContainer: ServedContainer {
                 unwatched: unwatched, kin: { programs.kin(of: $0) }, quiet: { quiet.quiet($0) }),
             names: tree.names)
         recorded = RecordedTree(
-            tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs)
+            tree, facts: facts, engine: engine, files: inReach, callers: callers, programs: programs,
+            ChangedBelow(
+                tree: tree, facts: facts, engine: engine, files: inReach, kept: kept, logger: options.logger))
         quiet.connect(recorded)
         let versioned = VersionedNames(recorded, policy)
         let coordination = EngineCoordination(

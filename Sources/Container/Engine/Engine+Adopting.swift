@@ -17,6 +17,16 @@ extension Engine {
         }
     }
 
+    /// Whether any fact tells of a file.
+    func isKnown(_ file: FileID) throws(Errno) -> Bool {
+        while true {
+            let log = PlanLog(known)
+            let row = log.lastRow(of: file)
+            if log.missing.isEmpty { return row != nil }
+            try load(log.missing)
+        }
+    }
+
     /// The removal by which a place lost the file that it has again by a row.
     func removal(before row: NameRow) throws(Errno) -> RowNumber? {
         while true {

@@ -45,13 +45,16 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// The node of a file that was found under a name; counts `lookups` look-ups.
+    /// The node of a file that was found under a name; counts `lookups` look-ups. A file with one link has no other
+    /// name: another program has renamed it below.
     func intern(
-        _ key: BackingKey, file: FileID, type: UInt32, standing: Node.Standing, as name: Node.Name, lookups: UInt64
+        _ key: BackingKey, file: FileID, type: UInt32, standing: Node.Standing, as name: Node.Name, lookups: UInt64,
+        links: UInt32
     ) -> Node {
         state.withLock { state in
             if let node = state.byKey[key], node.file == file {
                 node.lookups += lookups
+                if links == 1, node.isRegular, node.name != nil { (node.name, node.otherNames) = (name, []) }
                 if node.add(name), node.isDirectory { changeLayout() }
                 return node
             }

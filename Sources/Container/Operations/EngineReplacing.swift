@@ -164,7 +164,7 @@ struct EngineReplacing {
         try ground.changing(as: principal) { change in
             let spot = try change.free(path)
             try recorded.adoptDirectory(spot.parent)
-            let place = try recorded.place(spot.name, in: spot.parent)
+            let place = try recorded.freePlace(spot.name, in: spot.parent)
             let new = try NewFile(ground)
             defer { new.end() }
             let isLeftOut = try ground.names.versioned.isLeftOut(spot.name, in: spot.parent)

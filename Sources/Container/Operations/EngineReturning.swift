@@ -25,7 +25,7 @@ struct EngineReturning {
             }
             let spot = try change.free(path)
             try recorded.adoptDirectory(spot.parent)
-            let place = try recorded.place(spot.name, in: spot.parent)
+            let place = try recorded.freePlace(spot.name, in: spot.parent)
             if entry.occupant.hasNoVersions || entry.detail.isEntry {
                 try moveOut(deletion, entry, to: place, spot, change)
             } else {

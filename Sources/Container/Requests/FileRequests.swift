@@ -199,7 +199,7 @@ final class FileRequests: Sendable {
         var made: (found: Found, file: OpenFile)?
         if try versioned.isLeftOut(new.name, in: new.parent) { return try createPlainly(new) }
         try recorded.adoptDirectory(new.parent)
-        let place = try recorded.place(new.name, in: new.parent)
+        let place = try recorded.freePlace(new.name, in: new.parent)
         let handle = serving.files.newHandle()
         let mode: AccessMode = new.flags & O_APPEND != 0 ? .append : .replace
         let isMadeUp = recorded.isMadeUp(new.name, in: new.parent, by: new.program.requester)

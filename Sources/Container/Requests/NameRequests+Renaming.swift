@@ -33,7 +33,7 @@ extension NameRequests {
             versioned.noteChange(of: newName, in: newParent)
         }
         try recorded.repeating { () throws(Errno) in
-            guard let source = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
+            guard let source = try recorded.entry(name, in: parent) else { throw recorded.missing(name, in: parent) }
             let target = try recorded.entry(newName, in: newParent)
             let move = Move(source: source, target: target, newParent: newParent, newName: newName, flags: flags)
             if move.isExchange, target == nil { throw .noSuchFileOrDirectory }
@@ -66,7 +66,7 @@ extension NameRequests {
         var found = [try recorded.adopt(source)]
         defer { for one in found { recorded.files.letGo(one.file) } }
         if let target, move.isExchange || !isTargetLeftOut { found.append(try recorded.adopt(target)) }
-        let place = try recorded.place(move.newName, in: move.newParent)
+        let place = try recorded.freePlace(move.newName, in: move.newParent)
         let events = events(of: move, from: found[0].place, to: place, by: program)
         let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)

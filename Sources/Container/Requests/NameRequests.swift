@@ -67,7 +67,7 @@ final class NameRequests: Sendable {
             return found
         }
         try recorded.adoptDirectory(parent)
-        let place = try recorded.place(name, in: parent)
+        let place = try recorded.freePlace(name, in: parent)
         var made: Found?
         try recorded.engine.performMaking(of: type, { .makeDirectory(program.number, place, $0) }) {
             (names) throws(Errno) in
@@ -115,7 +115,7 @@ final class NameRequests: Sendable {
             return try tree.names.writing { (names) throws(Errno) in try link(names, source, name, in: parent) }
         }
         try recorded.adoptDirectory(parent)
-        let place = try recorded.place(name, in: parent)
+        let place = try recorded.freePlace(name, in: parent)
         guard let former else { return try linkNameless(source, name, in: parent, place, by: program) }
         guard let entry = try recorded.entry(former.name, in: former.parent) else {
             throw .noSuchFileOrDirectory
@@ -234,7 +234,7 @@ final class NameRequests: Sendable {
         _ check: (FoundName) throws(Errno) -> Void
     ) throws(Errno) {
         try recorded.repeating { () throws(Errno) in
-            guard let found = try recorded.entry(name, in: parent) else { throw .noSuchFileOrDirectory }
+            guard let found = try recorded.entry(name, in: parent) else { throw recorded.missing(name, in: parent) }
             try check(found)
             // A name that its program has made up was never told.
             let access = program.requester.makesUp(name)

@@ -18,16 +18,17 @@ final class RecordedTree: Sendable {
     let callers: Callers
     private let programs: ProgramNumbers
     private let earlyReads = EarlyReads()
+    private let below: ChangedBelow
 
     /// How often a request begins anew because the names have changed meanwhile.
     private static let patience = 100
 
     init(
         _ tree: LiveTree, facts: FactStore, engine: Engine, files: FilesInReach, callers: Callers,
-        programs: ProgramNumbers
+        programs: ProgramNumbers, _ below: ChangedBelow
     ) {
         (self.tree, self.facts, self.engine, self.files) = (tree, facts, engine, files)
-        (self.callers, self.programs) = (callers, programs)
+        (self.callers, self.programs, self.below) = (callers, programs, below)
     }
 
     // MARK: Who asks
@@ -58,6 +59,19 @@ final class RecordedTree: Sendable {
             if isNew { engine.known.begin(number) }
             return number
         } catch { throw .ioError }
+    }
+
+    /// The number of a place that nothing has on the disk. A file that another program has taken away is settled.
+    func freePlace(_ name: FileName, in parent: Node) throws(Errno) -> PlaceNumber {
+        let place = try place(name, in: parent)
+        if try engine.occupant(of: place) != nil, try entry(name, in: parent) == nil { try below.settle(place) }
+        return place
+    }
+
+    /// The name that a request is about is free.
+    func missing(_ name: FileName, in parent: Node) -> Errno {
+        if !parent.isForeign { _ = try? freePlace(name, in: parent) }
+        return .noSuchFileOrDirectory
     }
 
     /// A name as it is on the disk now; nil if nothing has it.
@@ -105,9 +119,15 @@ final class RecordedTree: Sendable {
     }
 
     private func adopt(_ found: FileAtPlace, _ name: FileName, in parent: Node) throws(Errno) {
-        guard try engine.occupant(of: found.place) != found.file else {
-            return try engine.noteUnseenChange(of: found.file)
+        // Another program has put it in the place of another file, or has renamed it.
+        var occupant = try engine.occupant(of: found.place)
+        var differs = occupant != nil && occupant != found.file
+        if occupant == nil { differs = try engine.isKnown(found.file) }
+        if differs {
+            try below.settle(found.place)
+            occupant = try engine.occupant(of: found.place)
         }
+        guard occupant != found.file else { return try engine.noteUnseenChange(of: found.file) }
         try engine.adopt(found) { (_) throws(Errno) in
             try entryLocked(name, in: parent).map { tree.fileID($0.stat) } == found.file
         }

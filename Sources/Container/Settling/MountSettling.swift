@@ -1,5 +1,6 @@
 // After a crash: the facts are brought to what the disk shows (facts.md 6), as far as it may differ.
 
+import Glibc
 import Lineage
 import Logging
 import SystemPackage
@@ -33,6 +34,10 @@ final class MountSettling {
         var entry: (FileID) -> Deletion? = { _ in nil }
         /// Whether a version's content is known to be lost.
         var isLost: (VersionNumber) -> Bool = { _ in false }
+        /// Records, while nothing changes the names that were looked at. It throws ESTALE if they have changed.
+        var holding: ([PlaceNumber: PlaceFound], () throws(Errno) -> Void) throws(Errno) -> Void = {
+            (_, record) throws(Errno) in try record()
+        }
     }
 
     private let parts: Parts
@@ -55,16 +60,23 @@ final class MountSettling {
         for group in try groups() {
             do throws(Errno) { count += try settle(group) } catch {
                 guard parts.recorder.isSound(parts.log()) else { throw error }
-                parts.logger.error("names were not put in order after a crash: \(error)")
+                if error.rawValue != ESTALE { parts.logger.error("names were not put in order: \(error)") }
                 left.places.formUnion(group.places)
                 left.files.formUnion(group.files)
                 left.contents.formUnion(marked.contents.filter { group.files.contains($0.file) })
             }
         }
-        if count > 0 {
-            parts.logger.notice("brought the history up to date after a crash", metadata: ["facts": "\(count)"])
-        }
+        if count > 0 { parts.logger.notice("brought the history up to date", metadata: ["facts": "\(count)"]) }
         return (count, left)
+    }
+
+    /// The files and documents that are settled.
+    func subjects() throws(Errno) -> Set<Subject> {
+        let log = parts.log()
+        var subjects: Set<Subject> = []
+        for group in try groups() { subjects.formUnion(part(of: group, log).subjects) }
+        guard parts.recorder.isSound(log) else { throw .ioError }
+        return subjects
     }
 
     // MARK: What belongs together
@@ -132,11 +144,16 @@ final class MountSettling {
 
     // MARK: One group
 
-    private func settle(_ group: Group) throws(Errno) -> Int {
-        let log = parts.log()
+    private func part(of group: Group, _ log: any SettlingLog) -> SettlingPart {
         var part = SettlingPart(log)
         for place in group.places.sorted() { part.add(place) }
         for file in group.files.sorted() { part.add(file) }
+        return part
+    }
+
+    private func settle(_ group: Group) throws(Errno) -> Int {
+        let log = parts.log()
+        let part = part(of: group, log)
         let facts = part.facts
         let found = try self.found(group, part, facts)
         guard parts.recorder.isSound(log) else { throw .ioError }
@@ -155,7 +172,9 @@ final class MountSettling {
             }
             let lost = lost(by: plan, over: facts, group, found)
             if !plan.facts.isEmpty || !lost.isEmpty {
-                try record(plan.facts, lost, over: facts, from: first, last: end)
+                try parts.holding(self.found.filter { group.places.contains($0.key) }) { () throws(Errno) in
+                    try record(plan.facts, lost, over: facts, from: first, last: end)
+                }
             }
             try perform(plan.before + plan.after)
             return plan.facts.count
@@ -219,9 +238,13 @@ final class MountSettling {
             names.append(Lineage.Found.Name(place: place, file: file))
             if case .other = what { directories.insert(file) } else { there.insert(file) }
         }
+        // A program may have one open that has no name.
+        let others = group.files.subtracting(directories)
         var files: [Lineage.Found.File] = []
-        for file in there.sorted() {
-            if let look = try look(at: file, facts) { files.append(look) }
+        for file in others.union(there).sorted() {
+            guard let look = try look(at: file, facts) else { continue }
+            there.insert(file)
+            files.append(look)
         }
         var objects: [Lineage.Found.Object] = []
         for file in group.files.sorted() where !directories.contains(file) {
@@ -241,7 +264,7 @@ final class MountSettling {
     // MARK: Contents
 
     private func look(at file: FileID, _ facts: Facts) throws(Errno) -> Lineage.Found.File? {
-        guard let status = try parts.disk.status(of: file) else { return nil }
+        guard let status = try parts.disk.status(of: file), status.isRegular else { return nil }
         // A big file with the stamp of a version is that, unread.
         let fitting = facts.versions.last { version in
             version.file == file && !version.isForgotten && version.fingerprint.size == status.size

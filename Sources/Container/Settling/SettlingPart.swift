@@ -98,6 +98,12 @@ struct SettlingPart {
         }
     }
 
+    /// The files and documents of all this.
+    var subjects: Set<Subject> {
+        let files = rows.values.compactMap(\.file) + versions.values.map(\.content.file)
+        return Set(files.map(Subject.file)).union(documents.map(Subject.document))
+    }
+
     /// The directories among them.
     var directories: Set<FileID> { Set(rows.values.filter(\.hasNoVersions).compactMap(\.file)) }
 }

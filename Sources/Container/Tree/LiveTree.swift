@@ -112,7 +112,7 @@ final class LiveTree: Sendable {
     func intern(_ stat: FileStat, as name: Node.Name, lookups: UInt64) -> Node {
         let node = nodes.intern(
             stat.key, file: fileID(stat), type: stat.type, standing: standing(of: stat, name), as: name,
-            lookups: lookups)
+            lookups: lookups, links: stat.links)
         survivors.lookedUp(node, nodes)
         return node
     }

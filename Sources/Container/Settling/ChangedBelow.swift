@@ -1,0 +1,112 @@
+// Names that other programs have changed below the mount while it is in use.
+
+import Glibc
+import Lineage
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Has the facts follow the disk at a place where the two differ, as settling does at a mount (``MountSettling``).
+struct ChangedBelow: Sendable {
+    let tree: LiveTree
+    let facts: FactStore
+    let engine: Engine
+    let files: FilesInReach
+    let kept: KeptObjects
+    let logger: Logger
+
+    /// The name of a place is settled, with all that was in a directory that is nowhere any more, and the name that the
+    /// former file may have in the same directory by now. No lock is held.
+    /// - Throws: ESTALE if the names have changed once more meanwhile.
+    func settle(_ place: PlaceNumber) throws(Errno) {
+        var held: Set<Subject> = []
+        defer { engine.subjects.giveBack(held) }
+        try publish(at: place)
+        while true {
+            let (marked, gone) = try differences(at: place)
+            let settling = MountSettling(parts(gone), marked, crashed: nil)
+            let needed = try settling.subjects()
+            guard needed.isSubset(of: held) else {
+                engine.subjects.giveBack(held)
+                held.formUnion(needed)
+                engine.subjects.take(held)
+                continue
+            }
+            guard try settling.run().left.marks.isEmpty else { throw Errno(rawValue: ESTALE) }
+            // Their facts tell more by now than memory.
+            for case .file(let file) in held { _ = engine.scene.forget(file) }
+            return
+        }
+    }
+
+    /// The catalog, which settling goes by, has no names that programs have made up.
+    private func publish(at place: PlaceNumber) throws(Errno) {
+        for row in engine.known.unpublishedNames where row.place == place { try engine.publish(row) }
+    }
+
+    private func parts(_ gone: Set<FileID>) -> MountSettling.Parts {
+        let found = FilesInReach()
+        found.connect { [files] in files.inReach($0) }
+        let disk = SettledTree(tree, facts: facts, found: found, gone: gone)
+        let recorder = RememberingRecorder(engine)
+        var parts = MountSettling.Parts(
+            disk: disk, kept: kept, recorder: recorder, log: { [facts] in facts.facts() }, clock: engine.parts.clock,
+            logger: logger)
+        parts.holding = { [engine] (found, record) throws(Errno) in
+            try engine.names.writing { (_) throws(Errno) in
+                for (place, what) in found where try disk.look(at: place) != what { throw Errno(rawValue: ESTALE) }
+                try record()
+            }
+        }
+        return parts
+    }
+
+    // MARK: What may differ
+
+    private func differences(at place: PlaceNumber) throws(Errno) -> (MountSettling.Marked, gone: Set<FileID>) {
+        var (marked, gone) = (MountSettling.Marked(places: [place]), Set<FileID>())
+        let (log, disk) = (facts.facts(), SettledTree(tree, facts: facts, found: FilesInReach()))
+        guard let former = log.lastRow(at: place), let file = former.file,
+            let spot = try disk.place(place), let directory = try disk.directory(spot.directory, depth: 0)
+        else { return (marked, gone) }
+        for entry in try Backing.list(directory.raw) {
+            guard let stat = try Backing.statIfPresent(entry.name.bytes, in: directory.raw), tree.fileID(stat) == file
+            else { continue }
+            do throws(StoreError) {
+                marked.places.insert(try facts.number(of: Place(directory: spot.directory, name: entry.name)))
+            } catch { throw .ioError }
+            return (marked, gone)
+        }
+        var left = former.hasNoVersions ? [file] : []
+        while let next = left.popLast() {
+            guard try disk.directory(next, depth: 0) == nil else { continue }
+            gone.insert(next)
+            for row in log.names(in: next) {
+                marked.places.insert(row.place)
+                if row.hasNoVersions, let file = row.file, !gone.contains(file) { left.append(file) }
+            }
+        }
+        guard log.failure == nil else { throw .ioError }
+        return (marked, gone)
+    }
+}
+
+/// Records what is settled while the engine goes on, which remembers it.
+private struct RememberingRecorder: FactRecorder {
+    private let recorder: any FactRecorder
+    private let known: FactMemory
+
+    init(_ engine: Engine) { (recorder, known) = (engine.parts.recorder, engine.known) }
+
+    var log: any FactLog { recorder.log }
+    func isSound(_ log: any FactLog) -> Bool { recorder.isSound(log) }
+    func reserve(_ count: UInt64) -> UInt64 { recorder.reserve(count) }
+    func finish(_ first: UInt64) { recorder.finish(first) }
+    func describe(_ facts: [Fact]) { recorder.describe(facts) }
+
+    func commit(_ told: FactTransaction, from first: UInt64, last: UInt64) {
+        known.record(told.facts)
+        recorder.commit(told, from: first, last: last)
+    }
+}
