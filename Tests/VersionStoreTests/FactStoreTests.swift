@@ -285,6 +285,7 @@ struct FactStoreTests {
             .hash(version.number, hash), .marks(version.number, added: [.pinned, .lost], removed: []),
             .marks(version.number, added: [], removed: .lost), .changed(version.number, Timestamp(nanoseconds: 11)),
             .label(first + 1, nil), .attributes(version.number, Attributes(mode: 0o600, owner: 1, group: 2)),
+            .directory(FileID(77), is: FileID(78)),
             .times(RowNumber(first), accessed: Timestamp(nanoseconds: 12), modified: Timestamp(nanoseconds: 13)),
         ]
         store.commit(next)
@@ -295,6 +296,7 @@ struct FactStoreTests {
             #expect(try store.detail(of: RowNumber(first)) == transaction.detail(of: RowNumber(first)))
             #expect(try store.label(of: first) == "plan" && store.label(of: first + 1) == nil)
             #expect(try store.setting("k") == [1] && store.setting("other") == nil)
+            #expect(store.facts().row(RowNumber(first))?.file == FileID(78))
             let times = try store.times(before: RowNumber(first))
             #expect(times?.accessed.nanoseconds == 12 && times?.modified.nanoseconds == 13)
             for id in [store.id(of: version.number, nil), store.id(of: version.number, detail)] {

@@ -273,11 +273,26 @@ final class MountSettling {
         if let fitting, status.size > FileLooks.hashedAtOnce {
             return Lineage.Found.File(id: file, fingerprint: fitting.fingerprint, modified: status.modified)
         }
+        if status.size > FileLooks.hashedAtOnce, let copied = copied(file, status, facts) {
+            return Lineage.Found.File(id: file, fingerprint: copied, modified: status.modified)
+        }
         let opened = try parts.disk.open(file)
         let content = facts.lastContent(of: file) ?? Content(file: file, generation: 0)
         return Lineage.Found.File(
             id: file, fingerprint: FileLooks.fingerprint(of: opened.raw, status, as: content),
             modified: status.modified)
+    }
+
+    /// A big file that no fact tells of, with the size and time of what its name showed, is a copy of that, unread. Its
+    /// former file is nowhere.
+    private func copied(_ file: FileID, _ status: FileStat, _ facts: Facts) -> Fingerprint? {
+        guard facts.lastRow(of: file) == nil else { return nil }
+        let places = found.filter { $0.value.file == file }.keys
+        let shown = places.compactMap { facts.occupant(of: $0) }.filter { row in
+            !found.values.contains { $0.file == row.file }
+        }
+        return shown.compactMap { row in facts.current(of: row.document).flatMap { facts[$0] } }
+            .first { $0.fingerprint.size == status.size && $0.modified == status.modified }?.fingerprint
     }
 
     /// The kept contents of a file from its last recorded one on. One that was kept too early, and not again, is none.

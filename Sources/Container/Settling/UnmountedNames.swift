@@ -17,15 +17,19 @@ struct UnmountedNames {
         var name: FileName
         var file: FileID
         /// The places of the directories above that no fact tells of, and its own if none tells of it.
-        var strangers: [PlaceNumber]?
+        var strangers: [Place]?
+        /// Whether all its files are others than facts tell of.
+        var isCopy = false
     }
 
     private let tree: LiveTree
     private let facts: FactStore
     private let log: StoredFacts
     private let since: Timestamp
-    private let recorded: [FileID: [StoredFacts.DirectoryName]]
+    private var recorded: [FileID: [StoredFacts.DirectoryName]]
     private var unknown: [Item] = []
+    /// Names of directories that others have by now.
+    private var replaced: [Item] = []
     private var isAnythingMissing = false
 
     /// What may differ.
@@ -45,6 +49,7 @@ struct UnmountedNames {
             let items = unknown
             try walk(items)
         }
+        try takeCopies()
         for directory in gone { for row in log.names(in: directory) { places.insert(row.place) } }
         guard log.failure == nil else { throw .ioError }
     }
@@ -55,7 +60,7 @@ struct UnmountedNames {
         var left = items
         while let item = left.popLast() {
             guard let (directory, stat) = try open(item) else { continue }
-            left += try children(of: item.file, directory, stat, item.strangers)
+            left += try children(of: item.file, directory, stat, item.strangers, isCopy: item.isCopy)
         }
     }
 
@@ -69,9 +74,25 @@ struct UnmountedNames {
         }
         guard stat.isDirectory, tree.fileID(stat) == item.file else {
             if !stat.isDirectory, tree.fileID(stat) == item.file { gone.remove(item.file) }
+            if stat.isDirectory { replaced.append(item) }
             return nil
         }
         return (try Backing.hold(item.name.bytes, in: item.parent.raw, stat.key), stat)
+    }
+
+    /// A directory that no fact tells of, under the name of one that is nowhere, is that one: it was copied, as all of a
+    /// container is that was restored from a backup.
+    private mutating func takeCopies() throws(Errno) {
+        while let item = replaced.popLast() {
+            guard gone.contains(item.file), let stat = try Backing.statIfPresent(item.name.bytes, in: item.parent.raw),
+                stat.isDirectory, log.lastRow(of: tree.fileID(stat)) == nil
+            else { continue }
+            let copy = tree.fileID(stat)
+            facts.replace(item.file, by: copy)
+            gone.remove(item.file)
+            recorded[copy] = recorded.removeValue(forKey: item.file)
+            try walk([Item(parent: item.parent, name: item.name, file: copy, strangers: nil, isCopy: true)])
+        }
     }
 
     private mutating func hide(_ directory: FileID) {
@@ -85,13 +106,14 @@ struct UnmountedNames {
     /// Looks at what a directory has.
     /// - Returns: the directories in it that are to be looked at, too.
     private mutating func children(
-        of file: FileID, _ directory: SharedDescriptor, _ stat: FileStat, _ strangers: [PlaceNumber]?
+        of file: FileID, _ directory: SharedDescriptor, _ stat: FileStat, _ strangers: [Place]?,
+        isCopy: Bool = false
     ) throws(Errno) -> [Item] {
         gone.remove(file)
         var next = (recorded[file] ?? []).map { name in
             Item(parent: directory, name: name.place.name, file: name.directory)
         }
-        if strangers != nil || max(stat.modified, stat.changed) >= since {
+        if isCopy || strangers != nil || max(stat.modified, stat.changed) >= since {
             next += try differences(in: file, directory, strangers)
         }
         return next
@@ -101,7 +123,7 @@ struct UnmountedNames {
 
     /// - Returns: directories that facts tell of elsewhere, and in a directory of which none tells all of them.
     private mutating func differences(
-        in id: FileID, _ directory: SharedDescriptor, _ strangers: [PlaceNumber]?
+        in id: FileID, _ directory: SharedDescriptor, _ strangers: [Place]?
     ) throws(Errno) -> [Item] {
         var known: Set<[UInt8]> = []
         for row in log.names(in: id) {
@@ -127,13 +149,10 @@ struct UnmountedNames {
             let isKnown = log.lastRow(of: file) != nil
             // What no fact tells of is adopted when something happens to it.
             guard isKnown || stat.isDirectory else { continue }
-            let number = try number(of: Place(directory: id, name: entry.name))
-            if isKnown {
-                places.insert(number)
-                places.formUnion(strangers ?? [])
-            }
+            let place = Place(directory: id, name: entry.name)
+            if isKnown { for place in (strangers ?? []) + [place] { places.insert(try number(of: place)) } }
             guard stat.isDirectory else { continue }
-            let above = isKnown ? nil : (strangers ?? []) + [number]
+            let above = isKnown ? nil : (strangers ?? []) + [place]
             let item = Item(parent: directory, name: entry.name, file: file, strangers: above)
             if isKnown || strangers != nil { next.append(item) } else { unknown.append(item) }
         }

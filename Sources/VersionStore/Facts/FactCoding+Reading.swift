@@ -108,6 +108,7 @@ extension ByteReader {
             let key = try text()
             return .setting(key: key, value: try optional { (reader) throws(CodingError) in try reader.string() })
         case 8: return .times(try number(), accessed: try time(), modified: try time())
+        case 9: return .directory(FileID(try fixed64()), is: FileID(try fixed64()))
         default: throw CodingError()
         }
     }

@@ -140,6 +140,7 @@ extension ByteWriter {
         case .setting(let key, let value): tagged(7) { $0.text(key); $0.optional(value) { $0.string($1) } }
         case .times(let row, let accessed, let modified):
             tagged(8) { $0.number(row); $0.time(accessed); $0.time(modified) }
+        case .directory(let former, let now): tagged(9) { $0.fixed(former.number); $0.fixed(now.number) }
         }
     }
 

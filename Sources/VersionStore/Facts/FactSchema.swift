@@ -22,7 +22,8 @@
 ///
 /// Rows of `name`, `version` and `event` have their numbers from one sequence, which is the order of the facts. Numbers
 /// begin at 1. A row stays as it is, but for a version that its handle still amends, a hash that was not known, marks,
-/// and a purge. The numbers of places and actors are the catalog's own, for good.
+/// and a purge; and a directory that was copied is another file in all rows. The numbers of places and actors are the
+/// catalog's own, for good.
 ///
 /// | column | |
 /// |---|---|

@@ -106,6 +106,9 @@ public enum FactChange: Hashable, Sendable {
     case times(RowNumber, accessed: Timestamp, modified: Timestamp)
     /// The text of a document or a version, by its number; nil takes it away.
     case label(UInt64, String?)
+    /// A directory is another one from now on, in all rows: it was copied, and the former one is nowhere. No fact
+    /// tells of the other.
+    case directory(FileID, is: FileID)
     /// A small value that survives the daemon; nil removes it.
     case setting(key: String, value: [UInt8]?)
 }

@@ -98,6 +98,19 @@ struct KnownNumbers<Group: Hashable & Sendable, Key: Hashable & Sendable>: Senda
         keys[number] = (group, key)
     }
 
+    /// The keys of a group are another one's from now on, which loses its own.
+    mutating func move(_ group: Group, to other: Group) {
+        for entry in (groups[other]?.entries ?? [:]).values {
+            keys[entry.number] = nil
+            fresh.remove(entry.number)
+            unwritten.remove(entry.number)
+        }
+        let moved = groups.removeValue(forKey: group)?.entries ?? [:]
+        for (key, entry) in moved { keys[entry.number] = (other, key) }
+        groups[other] = moved.isEmpty ? nil : Members(entries: moved)
+        (isComplete, losses) = (false, losses + 1)
+    }
+
     // MARK: Writing
 
     /// A transaction that has these rows is queued.

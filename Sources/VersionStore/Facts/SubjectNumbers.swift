@@ -161,6 +161,15 @@ extension FactStore {
         return place
     }
 
+    /// A directory is another one from now on, with all its places. Called before anything is asked of either.
+    public func replace(_ directory: FileID, by other: FileID) {
+        var transaction = FactTransaction()
+        transaction.changes = [.directory(directory, is: other)]
+        commit(transaction)
+        flush()
+        subjects.places.withLock { $0.move(directory, to: other) }
+    }
+
     // MARK: Actors
 
     /// The number of an actor, if memory has it. For a caller that holds locks.

@@ -31,7 +31,9 @@ import VersionModel
         },
     ]
 
-    @Test("A file that is renamed over another one goes on with its document", arguments: Self.firstRequests.keys.sorted())
+    @Test(
+        "A file that is renamed over another one goes on with its document",
+        arguments: Self.firstRequests.keys.sorted())
     func replaced(_ request: String) throws {
         let container = try ServedContainer()
         try container.save("f", "one")

@@ -48,6 +48,47 @@ import VersionStore
         }
     }
 
+    @Test(
+        "A directory that was copied is the one that had its name",
+        arguments: [
+            "cp -a d x; rm -r d; mv x d", "cp -r d x; rm -r d; mv x d", "mkdir x; mv d/f x; cp -r d/e x; rm -r d; mv x d",
+        ])
+    func copied(_ meanwhile: String) throws {
+        let container = try container(meanwhile)
+        for _ in 0..<2 {
+            #expect(try container.history("f") == ["one"])
+            #expect(try container.history("d/f") == ["uno"])
+            #expect(try container.history("d/e/f") == ["eins"])
+            #expect(try container.deleted() == [])
+            #expect(try container.problems() == [])
+            try container.remount()
+        }
+        try container.save("d/e/f", "zwei")
+        #expect(try container.history("d/e/f") == ["zwei", "eins"])
+    }
+
+    @Test("All of a copied container is what it was, big files too, and what was changed is a version")
+    func copiedAll() throws {
+        let container = try ServedContainer()
+        let big = String(repeating: "big", count: 500_000)
+        try container.makeDirectory("d")
+        for name in ["f", "g", "d/f", "d/g"] { try container.save(name, "one") }
+        for name in ["f", "d/f"] { try container.save(name, big) }
+        try container.remount {
+            let script = "mkdir x; cp -a f g d x; rm -r f g d; mv x/* .; rmdir x; printf two > d/g"
+            try mustRun("bash", ["-ec", script], in: container.path)
+        }
+        for name in ["f", "d/f"] {
+            #expect(try container.history(name).count == 2)
+            #expect(try container.history(name).last == "one")
+        }
+        #expect(try container.history("g") == ["one"])
+        try container.close(try container.open("d/g", O_RDONLY), "d/g")
+        #expect(try container.history("d/g") == ["two", nil])
+        #expect(try container.problems() == [])
+        #expect(try container.deleted() == [])
+    }
+
     @Test("What was removed is in the deleted list")
     func removed() throws {
         let container = try container("rm f; rm -r d; mkdir d")
