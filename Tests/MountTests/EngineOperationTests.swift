@@ -124,6 +124,23 @@ struct EngineOperationTests {
         }
     }
 
+    @Test("A file that a program has open comes back as a new one, with what was written by then")
+    func open() throws {
+        try withEngine { container in
+            try shell("echo one > f", in: container.path)
+            let writer = try ActorProcess("writer", in: container.path)
+            try writer.must("open", "h", "f", "rw+append")
+            try writer.must("write", "h", "two\n")
+            try shell("rm f", in: container.path)
+            try container.must("undelete", container.file("f"))
+            var problems = try expect("cat f", "one\ntwo", in: container)
+            try writer.must("write", "h", "three\n")
+            try writer.must("close", "h")
+            problems += try expect("cat f; echo four >> f; cat f", "one\ntwo\none\ntwo\nfour", in: container)
+            return problems
+        }
+    }
+
     // MARK: Pins
 
     @Test("A pin is a version's own, and goes again")

@@ -123,14 +123,16 @@ final class Engine: Sendable {
     ///
     /// - Parameters:
     ///   - file: the new file, in reach.
+    ///   - substitutes: what the file gets in place of a version whose bytes are gone.
     ///   - call: gives it the name. It is given the plan: which file gets the name, and with which time.
     @discardableResult
     func performNaming(
-        _ file: FileID, _ event: Event, _ found: [FileAtPlace] = [],
+        _ file: FileID, _ event: Event, _ found: [FileAtPlace] = [], substitutes: [VersionNumber: VersionRow] = [:],
         _ call: (borrowing NamesHeldAlone, EventDraft) throws(Errno) -> Void
     ) throws(Errno) -> Plan {
         known.begin(file)
-        return try carryOut([event], found, needing: Shortage(isRecord: true)) { work throws(Errno) in
+        return try carryOut([event], found, needing: Shortage(isRecord: true), substitutes: substitutes) {
+            work throws(Errno) in
             try names.writing { (names) throws(Errno) -> Plan? in
                 try work.finish { change throws(Errno) in try call(names, change.draft) }
             }
@@ -162,10 +164,11 @@ extension Engine {
     /// Prepares events and finishes them, as often as it takes. No lock is held while room is made.
     private func carryOut(
         _ events: [Event], _ found: [FileAtPlace], doubted: FileID? = nil, needing shortage: Shortage = Shortage(),
+        substitutes: [VersionNumber: VersionRow] = [:],
         _ finish: (inout EventWork) throws(Errno) -> Plan?
     ) throws(Errno) -> Plan {
         let plan = try room.retrying(shortage) { shortage throws(Errno) -> Plan in
-            var work = EventWork(events, found, self, doubted: doubted, shortage)
+            var work = EventWork(events, found, self, doubted: doubted, shortage, substitutes: substitutes)
             defer {
                 work.end()
                 shortage = work.shortage

@@ -28,13 +28,15 @@ struct EventWork: ~Copyable {
     private var attempts = 0
     /// What is marked until it ends.
     private var marked: [Mark] = []
+    /// What new files get in place of versions whose bytes are gone.
+    private let substitutes: [VersionNumber: VersionRow]
 
     init(
         _ events: [Event], _ found: [FileAtPlace], _ engine: Engine, doubted: FileID? = nil,
-        _ shortage: Shortage = Shortage()
+        _ shortage: Shortage = Shortage(), substitutes: [VersionNumber: VersionRow] = [:]
     ) {
         (self.events, self.found, self.engine, self.doubted) = (events, found, engine, doubted)
-        self.shortage = shortage
+        (self.shortage, self.substitutes) = (shortage, substitutes)
         asked = Asked(found.map(\.file) + events.compactMap { $0.handle.flatMap(engine.scene.file) })
     }
 
@@ -164,12 +166,16 @@ struct EventWork: ~Copyable {
     }
 
     private func make(_ id: FileID, _ version: VersionRow?) throws(Errno) {
-        guard let version else { return }
+        guard var version else { return }
+        version = substitutes[version.number] ?? version
         let (parts, size) = (engine.parts, version.fingerprint.size)
         if parts.kept.contains(version.content, size: size) {
-            return try parts.kept.copy(version.content, size: size, to: id)
+            // A whole directory comes back file by file, and each content stays where it is kept.
+            var isDurable = true
+            if case .undelete = events.first { isDurable = false }
+            return try parts.kept.copy(version.content, size: size, to: id, isDurable: isDurable)
         }
-        try parts.kept.copy(try parts.files.open(version.content.file), size: size, to: id)
+        try parts.kept.copy(try parts.files.open(version.content.file), size: size, to: id, isDurable: true)
     }
 
     // MARK: The call

@@ -37,8 +37,9 @@ protocol KeptContents: Sendable {
     /// A content that was kept for an event is not needed outside its file, because the event was not carried out.
     func drop(_ content: Content)
     /// Copies the beginning of a kept content, or of an open file, into a new file.
-    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno)
-    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno)
+    /// - Parameter isDurable: whether the new file has to be on the disk before it gets its name.
+    func copy(_ content: Content, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno)
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno)
 }
 
 /// Where facts are recorded.

@@ -73,20 +73,22 @@ final class KeptObjects: KeptContents {
     /// The event that it was kept for was not carried out, or settling has found that no version needs it.
     func drop(_ content: Content) { custodian.drop(ContentID(content)) }
 
-    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
+    func copy(_ content: Content, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) {
         let object: FileDescriptor
         do { object = try custodian.state.contents.open(ContentID(content)) } catch { throw error }
-        try copy(SharedDescriptor(object.rawValue), size: size, to: file)
+        try copy(SharedDescriptor(object.rawValue), size: size, to: file, isDurable: isDurable)
     }
 
     /// The file is in reach, and its maker may write it. What an earlier plan has put into it goes.
-    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno) {
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) {
         guard let target = files.inReach(file) else { throw .noSuchFileOrDirectory }
         try Backing.check { ftruncate(target.raw, 0) }
         if try Backing.stat(source.raw).size == size, linux_clone_file(target.raw, source.raw) == 0 { return }
         try StagedFile.copy(from: source.raw, to: target.raw, size: size)
         // Less than the version had: nothing that may be one.
         guard try Backing.stat(target.raw).size == size else { throw .ioError }
+        guard isDurable else { return }
+        try custodian.state.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(target.raw) } }
     }
 
     // MARK: Removing

@@ -24,8 +24,8 @@ struct EngineAdding {
         }
         let new = try copy(of: source, as: principal)
         defer { new.end() }
-        return try changing(document, principal) { number, live, change in
-            let added = try add(new, .history, to: number, live, change, isParent: true)
+        return try changing(document, principal) { found, live, change in
+            let added = try add(new, to: found, live, change)
             guard let added, let version = try ground.past.version(added) else { throw Errno.ioError }
             return version
         }
@@ -61,18 +61,23 @@ struct EngineAdding {
         try beginning.fill(from: content)
         try loser.fill(from: content)
         try loser.staged.append(Array("A line from another program, for trying out conflicts.\n".utf8))
-        try changing(document, principal) { number, live, change in
-            if try add(loser, .conflict, to: number, live, change, needsBase: true) != nil { return }
+        try changing(document, principal) { found, live, change in
             // Something for the two to have parted from: what the document holds now, as if both had begun with that.
-            _ = try add(beginning, .history, to: number, live, change, isParent: true)
-            _ = try add(loser, .conflict, to: number, live, change)
+            let base = current.parents.isEmpty ? try add(beginning, to: found, live, change) : nil
+            _ = try add(loser, isConflict: true, from: base, to: found, live, change)
         }
         return try ground.finder.document(at: document.path, as: principal)
     }
 
+    /// A document under one of its names.
+    private struct FoundDocument {
+        var at: FileAtPlace
+        var document: DocumentNumber
+    }
+
     private func changing<Result>(
         _ document: DocumentRecord, _ principal: Principal,
-        _ body: (DocumentNumber, SharedDescriptor, EngineChange) throws -> Result
+        _ body: (FoundDocument, SharedDescriptor, EngineChange) throws -> Result
     ) throws -> Result {
         try ground.changing(as: principal) { change in
             let (spot, entry) = try change.document(document.path, .write)
@@ -85,27 +90,27 @@ struct EngineAdding {
             guard known == nil || known == row.document else {
                 throw OperationError.savedMeanwhile(document.path)
             }
-            return try body(row.document, try spot.open(flags: O_RDONLY), change)
+            return try body(FoundDocument(at: found, document: row.document), try spot.open(flags: O_RDONLY), change)
         }
     }
 
     private func add(
-        _ new: NewFile, _ beside: Beside, to document: DocumentNumber, _ live: SharedDescriptor,
-        _ change: EngineChange, isParent: Bool = false, needsBase: Bool = false
+        _ new: NewFile, isConflict: Bool = false, from base: VersionNumber? = nil, to found: FoundDocument,
+        _ live: SharedDescriptor, _ change: EngineChange
     ) throws -> VersionNumber? {
         try? new.staged.dress(like: live.raw)
         let stat = try Backing.stat(new.staged.file.raw)
         // No content can have had this name before: the number was not given.
         let content = Content(file: new.file, generation: engine.known.lastNumber << Engine.generationShift)
         let bytes = FileLooks.fingerprint(of: new.staged.file.raw, stat, as: content)
-        let addition = Engine.Addition(
-            content: content, fingerprint: bytes, modified: stat.modified, author: change.program.number,
-            beside: beside)
         try ground.names.kept.custodian.keep(
-            copying: new.staged.file.raw, as: ContentID(content), label(content, stat, document, change))
-        let added = try engine.add(addition, to: document, isParent: isParent, needsBase: needsBase)
-        if added == nil { ground.names.kept.drop(content) }
-        return added
+            copying: new.staged.file.raw, as: ContentID(content), label(content, stat, found.document, change))
+        let added = Added(
+            by: change.program.number, content, bytes, modified: stat.modified, isConflict: isConflict, base: base)
+        let plan = try engine.perform(.add(found.at.place, added), [found.at])
+        for case .version(let version) in plan.facts where version.content == content { return version.number }
+        ground.names.kept.drop(content)
+        return nil
     }
 
     /// What the content says of itself: the number of its version is not given yet.

@@ -28,10 +28,11 @@ struct EnginePurging {
         for version in choice.going {
             if let number = try ground.facts.version(version.id) { numbers[number] = version }
         }
-        let gone = try ground.engine.forget(numbers.keys.sorted(), of: number)
+        let plan = try ground.engine.perform(.drop(number, numbers.keys.sorted()))
+        let gone = ground.removal.forgotten(by: plan)
         if gone.isEmpty, let version = choice.going.first {
             throw OperationError(
-                .invalid, "version \(version.id.short) is current, or another document begins with it",
+                .invalid, "version \(version.id.short) is needed by a conflict, or another document begins with it",
                 path: document.path)
         }
         outcome.versions = gone.reversed().compactMap { row in numbers[row.number].map { ($0, document.path) } }

@@ -143,23 +143,23 @@ struct EngineReplacing {
 
     /// Puts a version under a name that is free, as a new document.
     func putNew(_ version: Version, of document: DocumentRecord, at path: TreePath, as principal: Principal) throws {
-        _ = try ground.number(of: version, document)
-        try putNew(at: path, as: principal) { new, isLeftOut in
+        let number = try ground.number(of: version, document)
+        try putNew(at: path, from: number, as: principal) { new, isLeftOut in
             if isLeftOut { throw OperationError.unversioned(path) }
-            try new.fill(from: try ground.finder.content(of: version, in: document))
+            _ = try ground.finder.content(of: version, in: document)
             if tree.servesOthers {
                 let group = principal.primaryGroup ?? .max
                 _ = try Backing.check { fchown(new.file.raw, principal.user, group) }
             }
             _ = try Backing.check { fchmod(new.file.raw, mode_t(version.attributes.mode & 0o777)) }
-            let times = [version.modified.timespec, version.modified.timespec]
-            _ = try Backing.check { futimens(new.file.raw, times) }
         }
     }
 
     /// Puts a new file under a name that is free. No fact tells of one whose name has no versions.
+    /// - Parameter version: whose content the file gets; nil if it is filled already.
     func putNew(
-        at path: TreePath, as principal: Principal, _ fill: (_ new: StagedFile, _ isLeftOut: Bool) throws -> Void
+        at path: TreePath, from version: VersionNumber? = nil, as principal: Principal,
+        _ fill: (_ new: StagedFile, _ isLeftOut: Bool) throws -> Void
     ) throws {
         try ground.changing(as: principal) { change in
             let spot = try change.free(path)
@@ -170,12 +170,30 @@ struct EngineReplacing {
             let isLeftOut = try ground.names.versioned.isLeftOut(spot.name, in: spot.parent)
             try fill(new.staged, isLeftOut)
             try change.performing { () throws(Errno) in
-                guard isLeftOut else { return try begin(new, place, spot, change) }
-                try tree.names.writing { (_) throws(Errno) in
-                    try new.staged.place(spot.name, in: spot.directory, replacing: false)
+                if isLeftOut {
+                    try tree.names.writing { (_) throws(Errno) in
+                        try new.staged.place(spot.name, in: spot.directory, replacing: false)
+                    }
+                } else if let version {
+                    try put(new, place, version, spot, change)
+                } else {
+                    try begin(new, place, spot, change)
                 }
             }
             change.tell(spot)
+        }
+    }
+
+    private func put(
+        _ new: NewFile, _ place: PlaceNumber, _ version: VersionNumber, _ spot: Spot, _ change: EngineChange
+    ) throws(Errno) {
+        let event = Event.put(change.program.number, place, new.file, version)
+        try engine.performNaming(new.file, event) { (_, draft) throws(Errno) in
+            try change.part {
+                guard draft.plan.point != nil else { throw Errno.noSuchFileOrDirectory }
+                try new.setTime(by: draft)
+                try name(new, spot)
+            }
         }
     }
 
@@ -186,16 +204,18 @@ struct EngineReplacing {
         let event = Event.create(
             change.program.number, place, new.file, handle, .replace, isMadeUp: false, isUnseen: false)
         try engine.performNaming(new.file, event) { (_, _) throws(Errno) in
-            try change.part {
-                do throws(Errno) {
-                    try new.staged.place(spot.name, in: spot.directory, replacing: false)
-                } catch {
-                    throw error == .fileExists ? OperationError.taken(spot.path) : spot.explained(error)
-                }
-            }
+            try change.part { try name(new, spot) }
         }
         try engine.perform(.close(handle))
         try engine.perform(.release(handle))
+    }
+
+    private func name(_ new: NewFile, _ spot: Spot) throws {
+        do throws(Errno) {
+            try new.staged.place(spot.name, in: spot.directory, replacing: false)
+        } catch {
+            throw error == .fileExists ? OperationError.taken(spot.path) : spot.explained(error)
+        }
     }
 }
 

@@ -48,7 +48,13 @@ struct EngineReturning {
                 try change.part {
                     let custodian = ground.names.kept.custodian
                     do throws(Errno) {
-                        try custodian.moveOut(names, deletion.id, to: spot.name, in: spot.directory)
+                        do throws(Errno) {
+                            try custodian.moveOut(names, deletion.id, to: spot.name, in: spot.directory)
+                        } catch {
+                            guard error == .noSuchFileOrDirectory, deletion.type == .directory else { throw error }
+                            // It was removed below the mount: what was in it is the history's.
+                            try Backing.makeDirectory(spot.name.bytes, in: spot.directory.raw, mode: 0o755)
+                        }
                     } catch {
                         guard error != .noSuchFileOrDirectory else {
                             throw OperationError(.contentMissing, "the deleted entry is gone", path: deletion.path)
@@ -77,26 +83,50 @@ struct EngineReturning {
 
     // MARK: Documents
 
+    /// A document whose file a program has open has a new one: no name can be given to a file that has lost its last.
     private func comeBack(
         _ entry: DeletedFact, to place: PlaceNumber, _ spot: Spot, _ change: EngineChange
     ) throws {
         let new = try NewFile(ground)
         defer { new.end() }
-        let detail = try entry.version.flatMap { version throws(StoreError) in
+        let substitute = try substitute(for: entry, spot)
+        var isOpen = false
+        do {
+            try comeBack(entry, in: new, substitute, to: place, spot, change, isOpen: &isOpen)
+        } catch {
+            guard isOpen else { throw error }
+            try comeBack(entry, in: new, substitute, to: place, spot, change, isOpen: &isOpen)
+        }
+        guard substitute != nil else { return }
+        let at = FileAtPlace(place: place, file: new.file)
+        _ = try ground.engine.perform(.save(change.program.number, place), [at], doubted: new.file)
+    }
+
+    /// - Parameter isOpen: whether the document's file was found to be open without a name.
+    private func comeBack(
+        _ entry: DeletedFact, in new: NewFile, _ substitute: VersionRow?, to place: PlaceNumber, _ spot: Spot,
+        _ change: EngineChange, isOpen: inout Bool
+    ) throws {
+        let version = substitute ?? entry.version
+        let detail = try version.flatMap { version throws(StoreError) in
             try ground.past.lists.version(version.number)?.detail
         }
-        let event = Event.undelete(change.program.number, entry.occupant.number, place, new.file)
+        var substitutes: [VersionNumber: VersionRow] = [:]
+        if let substitute, let lost = entry.version { substitutes[lost.number] = substitute }
+        let event = Event.undelete(
+            change.program.number, entry.occupant.number, place, new.file, takesFormer: !isOpen)
         try change.performing { () throws(Errno) in
-            try ground.engine.performNaming(new.file, event) { (names, draft) throws(Errno) in
+            try ground.engine.performNaming(new.file, event, substitutes: substitutes) { (names, draft) throws(Errno) in
                 try change.part {
                     guard case .name(let file, _)? = draft.plan.point else {
                         throw OperationError(.contentMissing, "the deleted entry is gone", path: spot.path)
                     }
-                    guard file == new.file else { return try link(names, file, spot) }
-                    try new.setTime(by: draft)
-                    if let version = entry.version {
-                        try dress(new.staged, as: version, detail, for: change.program.requester)
+                    guard file == new.file else {
+                        isOpen = recorded.find(file) == nil
+                        return try link(names, file, spot)
                     }
+                    try new.setTime(by: draft)
+                    if let version { try dress(new.staged, as: version, detail, for: change.program.requester) }
                     do throws(Errno) {
                         try new.staged.place(spot.name, in: spot.directory, replacing: false)
                     } catch {
@@ -105,6 +135,21 @@ struct EngineReturning {
                 }
             }
         }
+    }
+
+    /// The newest version that there is, if the bytes of the current one are gone; nil if they are there.
+    private func substitute(for entry: DeletedFact, _ spot: Spot) throws -> VersionRow? {
+        guard let current = entry.version, try !isThere(current) else { return nil }
+        for version in ground.facts.facts().versions(of: entry.occupant.document).reversed() {
+            if try version.number != current.number && isThere(version) { return version }
+        }
+        throw OperationError(.contentMissing, "no version of it is kept", path: spot.path)
+    }
+
+    private func isThere(_ version: VersionRow) throws(Errno) -> Bool {
+        let size = version.fingerprint.size
+        if size == 0 || ground.names.kept.contains(version.content, size: size) { return true }
+        return try ground.recorded.files.status(of: version.content.file) != nil
     }
 
     /// One of several names of a file that has others.

@@ -35,7 +35,7 @@ extension EngineContainer {
         let parts = MountSettling.Parts(
             disk: disk, kept: kept,
             recorder: StoreRecorder(facts, files: found), log: { facts.facts() }, clock: options.clock,
-            logger: options.logger, entry: { entries.entry(of: $0) },
+            logger: options.logger, removed: { (row) throws(Errno) in try entries.removal(of: row) },
             isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()

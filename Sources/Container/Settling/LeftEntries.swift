@@ -1,6 +1,7 @@
 // Entries of the deleted area that a killed mount has made, and of which no fact tells.
 
 import Lineage
+import SystemPackage
 import VersionModel
 import VersionStore
 
@@ -19,7 +20,13 @@ final class LeftEntries {
         last = facts.facts().lastNumber
     }
 
-    func entry(of file: FileID) -> Deletion? { found[file] }
+    /// How something without versions was removed: it is in the deleted area, or was removed below the mount.
+    func removal(of row: NameRow) throws(Errno) -> NameDetail? {
+        if let entry = row.file.flatMap({ found[$0] }) {
+            return NameDetail(type: entry.type, isEntry: true, deletion: entry.id)
+        }
+        return try facts.removalBelow(of: row)
+    }
 
     private func find() -> [FileID: Deletion] {
         var found: [FileID: Deletion] = [:]
@@ -30,5 +37,15 @@ final class LeftEntries {
             found[label.file] = label
         }
         return found
+    }
+}
+
+extension FactStore {
+    /// How something without versions was removed below the mount. A directory comes back as a new one, with what was
+    /// in it.
+    func removalBelow(of row: NameRow) throws(Errno) -> NameDetail? {
+        do throws(StoreError) {
+            return try detail(of: row.number)?.type == .directory ? NameDetail(type: .directory, isEntry: true) : nil
+        } catch { throw .ioError }
     }
 }

@@ -30,8 +30,8 @@ final class MountSettling {
         var log: () -> any SettlingLog
         var clock: any WallClock
         var logger: Logger
-        /// The entry of the deleted area that a file without versions has, if no fact tells of that.
-        var entry: (FileID) -> Deletion? = { _ in nil }
+        /// What is known of the removal of something without versions that had its name by a row.
+        var removed: (NameRow) throws(Errno) -> NameDetail? = { (_) throws(Errno) in nil }
         /// Whether a version's content is known to be lost.
         var isLost: (VersionNumber) -> Bool = { _ in false }
         /// Records, while nothing changes the names that were looked at. It throws ESTALE if they have changed.
@@ -214,9 +214,9 @@ final class MountSettling {
         }
         for case .row(let row) in facts where row.how == .removed {
             guard let occupant = former.lastOccupant(of: row.place, before: row.number), occupant.hasNoVersions,
-                let entry = occupant.file.flatMap(parts.entry)
+                let detail = try parts.removed(occupant)
             else { continue }
-            told.describe(row.number, NameDetail(type: entry.type, isEntry: true, deletion: entry.id))
+            told.describe(row.number, detail)
         }
         parts.recorder.describe(facts)
         parts.recorder.commit(told, from: first, last: last)

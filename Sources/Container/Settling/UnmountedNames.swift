@@ -80,8 +80,8 @@ struct UnmountedNames {
         return (try Backing.hold(item.name.bytes, in: item.parent.raw, stat.key), stat)
     }
 
-    /// A directory that no fact tells of, under the name of one that is nowhere, is that one: it was copied, as all of a
-    /// container is that was restored from a backup.
+    /// A directory that no fact tells of, under the name of one that is nowhere, is that one: it was copied, like all
+    /// of a container that was restored from a backup.
     private mutating func takeCopies() throws(Errno) {
         while let item = replaced.popLast() {
             guard gone.contains(item.file), let stat = try Backing.statIfPresent(item.name.bytes, in: item.parent.raw),
@@ -91,7 +91,7 @@ struct UnmountedNames {
             facts.replace(item.file, by: copy)
             gone.remove(item.file)
             recorded[copy] = recorded.removeValue(forKey: item.file)
-            try walk([Item(parent: item.parent, name: item.name, file: copy, strangers: nil, isCopy: true)])
+            try walk([Item(parent: item.parent, name: item.name, file: copy, isCopy: true)])
         }
     }
 

@@ -30,12 +30,14 @@ public struct Added: Hashable, Sendable {
     public var modified: Timestamp
     /// Whether it is a conflict.
     public var isConflict: Bool
+    /// What it and the current version go back to, if that goes back to nothing.
+    public var base: VersionNumber?
 
     public init(
         by actor: ActorNumber?, _ content: Content, _ fingerprint: Fingerprint, modified: Timestamp,
-        isConflict: Bool = false
+        isConflict: Bool = false, base: VersionNumber? = nil
     ) {
         (self.actor, self.content, self.fingerprint) = (actor, content, fingerprint)
-        (self.modified, self.isConflict) = (modified, isConflict)
+        (self.modified, self.isConflict, self.base) = (modified, isConflict, base)
     }
 }

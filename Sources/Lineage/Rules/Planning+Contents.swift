@@ -74,13 +74,18 @@ extension Planning {
     }
 
     /// A content that is kept already becomes a version beside the history of a document. It goes back to what the
-    /// current version goes back to.
+    /// current version goes back to. If that is nothing, both go back to what was named for that.
     mutating func add(_ place: PlaceNumber, _ added: Added) {
         guard let occupant = facts.occupant(of: place), !occupant.hasNoVersions else { return }
         pass(nil)
         if facts[occupant.number]?.maker != nil { record(.publish(occupant.number)) }
         let current = facts.current(of: occupant.document).flatMap { facts[$0] }
-        let before = current.flatMap { facts.ancestors(of: $0).first }
+        let before = current.flatMap { facts.ancestors(of: $0).first } ?? added.base
+        if var current, let before, before == added.base {
+            // Both began with that.
+            current.parents = Parents(before, current.parents.second)
+            record(.amend(current))
+        }
         var version = VersionRow(
             number: VersionNumber(takeNumber()), time: now, row: occupant.number, content: added.content,
             fingerprint: added.fingerprint, file: added.content.file, modified: added.modified, author: added.actor)

@@ -145,7 +145,8 @@ extension FactTables {
     private static func replace(_ former: FileID, by now: FileID, _ database: Database) throws {
         let files: [SQLStatement.Value] = [.number(former.number), .number(now.number)]
         for text in [
-            "DELETE FROM place WHERE directory = ?2 AND ?1 <> ?2", "UPDATE place SET directory = ?2 WHERE directory = ?1", "UPDATE name SET file = ?2 WHERE file = ?1",
+            "DELETE FROM place WHERE directory = ?2 AND ?1 <> ?2",
+            "UPDATE place SET directory = ?2 WHERE directory = ?1", "UPDATE name SET file = ?2 WHERE file = ?1",
         ] {
             try SQLStatement.run(database, text, files[0], files[1])
         }

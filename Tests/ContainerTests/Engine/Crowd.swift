@@ -255,8 +255,8 @@ extension Crowd: KeptContents {
     func room(for size: UInt64) -> UInt64 { size }
     func drop(_ content: Content) { unlink(object(content)) }
 
-    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) { throw .notSupported }
-    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno) { throw .notSupported }
+    func copy(_ content: Content, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) { throw .notSupported }
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) { throw .notSupported }
 }
 
 extension Crowd: FactRecorder {

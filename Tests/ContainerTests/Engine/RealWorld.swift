@@ -371,12 +371,12 @@ extension RealWorld: KeptContents {
     func room(for size: UInt64) -> UInt64 { size }
     func drop(_ content: Content) { if !state.withLock(\.isDead) { unlink(object(content)) } }
 
-    func copy(_ content: Content, size: UInt64, to file: FileID) throws(Errno) {
+    func copy(_ content: Content, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) {
         let source = try Backing.open(path: object(content), in: AT_FDCWD, flags: O_RDONLY)
-        try copy(SharedDescriptor(source), size: size, to: file)
+        try copy(SharedDescriptor(source), size: size, to: file, isDurable: isDurable)
     }
 
-    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID) throws(Errno) {
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) {
         var bytes = Array(bytes(source.raw).prefix(Int(size)))
         pwrite(try open(file).raw, &bytes, bytes.count, 0)
         setTime(try open(file).raw)

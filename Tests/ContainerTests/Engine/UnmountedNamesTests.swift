@@ -51,7 +51,8 @@ import VersionStore
     @Test(
         "A directory that was copied is the one that had its name",
         arguments: [
-            "cp -a d x; rm -r d; mv x d", "cp -r d x; rm -r d; mv x d", "mkdir x; mv d/f x; cp -r d/e x; rm -r d; mv x d",
+            "cp -a d x; rm -r d; mv x d", "cp -r d x; rm -r d; mv x d",
+            "mkdir x; mv d/f x; cp -r d/e x; rm -r d; mv x d",
         ])
     func copied(_ meanwhile: String) throws {
         let container = try container(meanwhile)

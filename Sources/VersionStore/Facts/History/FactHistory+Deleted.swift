@@ -55,7 +55,7 @@ extension FactHistory {
         let listed = try entry.version.flatMap { row throws(StoreError) in try lists.version(row.number) }
         let label = entry.detail.isEntry ? try? area.label(of: id) : nil
         let attributes = listed?.detail.attributes ?? label?.attributes
-            ?? Attributes(mode: 0o600, owner: 0, group: 0)
+            ?? Attributes(mode: entry.detail.type == .directory ? 0o755 : 0o600, owner: 0, group: 0)
         let departure = entry.departure
         let author = try author(departure.actor)
         let times = try store.times(before: departure.number)

@@ -10,15 +10,16 @@ extension FactReader {
 
     /// The groups of removals: of each the first removal of its group.
     ///
-    /// The groups are chains of removals by one program. Of an entry that is not a removal, or of which no program is
-    /// known, it is that itself.
+    /// The groups are chains of removals by one program. Those of which no program is known, because they were found
+    /// at a mount, are by one. Of an entry that is not a removal it is that itself.
     public func groups(of entries: [DeletedFact]) throws(StoreError) -> [RowNumber: RowNumber] {
         try look { look in
             var groups: [RowNumber: RowNumber] = [:]
-            var chains: [ActorNumber: RowNumber] = [:]
+            var chains: [ActorNumber?: RowNumber] = [:]
             for entry in entries.sorted(by: { $0.number > $1.number }) {
                 let departure = entry.departure
-                guard departure.how == .removed, let actor = departure.actor else {
+                let actor = departure.actor
+                guard departure.how == .removed else {
                     groups[entry.number] = entry.number
                     continue
                 }
@@ -46,7 +47,7 @@ extension FactReader {
             var (entries, at) = ([DeletedFact](), cursor ?? GroupCursor(row: first, removal: first))
             guard let begin = try look.stored.row(at.removal) else { return FactPage(elements: [], next: nil) }
             if cursor == nil, let entry = try look.entry(of: begin) { entries.append(entry) }
-            guard begin.how == .removed, let actor = begin.actor else { return FactPage(elements: entries, next: nil) }
+            guard begin.how == .removed else { return FactPage(elements: entries, next: nil) }
             var time = begin.time
             let rows = try FactTables.names(
                 look.database, "file IS NULL AND seq > ? ORDER BY seq LIMIT ?", .bound(at.row.number),
@@ -57,7 +58,7 @@ extension FactReader {
                     return FactPage(elements: entries, next: nil)
                 }
                 at.row = row.number
-                guard row.how == .removed, row.actor == actor else { continue }
+                guard row.how == .removed, row.actor == begin.actor else { continue }
                 (at.removal, time) = (row.number, row.time)
                 if let entry = try look.entry(of: row) { entries.append(entry) }
             }
@@ -68,7 +69,7 @@ extension FactReader {
 
 extension Look {
     /// The first removal of a group: the beginning of the chain that goes back from a removal.
-    fileprivate func first(ofGroup removal: NameRow, by actor: ActorNumber) throws -> RowNumber {
+    fileprivate func first(ofGroup removal: NameRow, by actor: ActorNumber?) throws -> RowNumber {
         // Only what decides is read, because a group may be long.
         let rows = try statement(
             "SELECT seq, time, actor, how FROM name WHERE file IS NULL AND seq < ? ORDER BY seq DESC",
@@ -78,7 +79,7 @@ extension Look {
         while try rows.step() {
             let then = Timestamp(nanoseconds: rows.integer(1))
             guard time.since(then) <= FactReader.groupNanoseconds else { break }
-            guard rows.integer(3) == FactTables.removed, rows.optional(2) == UInt64(actor.number) else { continue }
+            guard rows.integer(3) == FactTables.removed, rows.optional(2) == actor.map({ UInt64($0.number) }) else { continue }
             (first, time) = (RowNumber(rows.number(0)), then)
         }
         return first
