@@ -260,6 +260,8 @@ struct OverwrittenFile {
         let size = try Backing.stat(source.raw).size
         do throws(Errno) {
             try makeRoom(for: size)
+            // The mark and the kept content are there before any byte of that goes.
+            if let former { try mark(former, before.size, size) }
             // The capability goes with the first change of the content.
             if !keepsSetID { try SetIDRule.drop(on: live.raw) }
             try fill(from: source.raw, size: size)
@@ -267,6 +269,17 @@ struct OverwrittenFile {
             takeBack(before)
             throw error
         }
+        try synchronize()
+        OverwriteMark.remove(from: live.raw)
+    }
+
+    private func mark(_ former: ContentID, _ oldSize: UInt64, _ newSize: UInt64) throws(Errno) {
+        let change = OverwriteMark.Change(oldSize: oldSize, newSize: newSize, newHash: nil)
+        OverwriteMark(content: former, change: change).set(on: live.raw)
+        try synchronize()
+    }
+
+    private func synchronize() throws(Errno) {
         try store.contents.synchronizing { () throws(Errno) in _ = try Backing.check { fsync(live.raw) } }
     }
 
@@ -275,6 +288,7 @@ struct OverwrittenFile {
         let kept = SharedDescriptor(object.rawValue)
         guard (try? fill(from: kept.raw, size: before.size)) != nil else { return }
         _ = futimens(live.raw, [before.raw.accessed, before.raw.modified])
+        OverwriteMark.remove(from: live.raw)
     }
 
     /// Has the file system set blocks aside, where it writes in place.

@@ -38,6 +38,7 @@ extension EngineContainer {
             logger: options.logger, removed: { (row) throws(Errno) in try entries.removal(of: row) },
             isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
+            try InterruptedOverwrites(tree: disk, store: store).undo(left.files)
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()
             let marks = try MarkFile(in: store.directory, facts: facts, logger: options.logger)
             for mark in rest.marks { marks.add(mark) }

@@ -256,7 +256,9 @@ extension Crowd: KeptContents {
     func drop(_ content: Content) { unlink(object(content)) }
 
     func copy(_ content: Content, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) { throw .notSupported }
-    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) { throw .notSupported }
+    func copy(_ source: SharedDescriptor, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno) {
+        throw .notSupported
+    }
 }
 
 extension Crowd: FactRecorder {

@@ -79,7 +79,8 @@ extension Look {
         while try rows.step() {
             let then = Timestamp(nanoseconds: rows.integer(1))
             guard time.since(then) <= FactReader.groupNanoseconds else { break }
-            guard rows.integer(3) == FactTables.removed, rows.optional(2) == actor.map({ UInt64($0.number) }) else { continue }
+            guard rows.integer(3) == FactTables.removed, rows.optional(2) == actor.map({ UInt64($0.number) })
+            else { continue }
             (first, time) = (RowNumber(rows.number(0)), then)
         }
         return first
