@@ -47,6 +47,14 @@ final class EngineCoordination: CoordinatedContainer {
         return nil
     }
 
+    /// A document that goes on at a name is there for those that present it, wherever it was meanwhile.
+    func noteReturn(by plan: Plan, to name: FileName, in parent: Node) {
+        guard coordinator.isInUse, let path = tree.nodes.path(parent)?.appending(name) else { return }
+        for case .row(let row) in plan.facts where row.file != nil && row.isContinuing {
+            if let item: ItemID = recorded.facts.id(of: row.document, nil) { coordinator.returned(item, to: path) }
+        }
+    }
+
     private func subject(of fact: Fact) -> (PlaceNumber, DocumentNumber?, ActorNumber?)? {
         switch fact {
         case .row(let row): return (row.place, row.file == nil ? nil : row.document, row.actor)

@@ -18,7 +18,7 @@ extension FileRequests {
             return try openForReading(caller, node, flags, waiting)
         }
         guard !node.isForeign else { return try openPlainly(caller, node, flags, try openBelow(node, flags)) }
-        let program = try recorded.program(caller)
+        let program = try recorded.program(caller, isOpening: true)
         guard tree.isLive(node) else { return try openNameless(caller, node, flags, by: program) }
         let descriptor = try recorded.repeating { () throws(Errno) in try openBelow(node, flags) }
         let writing = serving.writing(node, descriptor, flags, caller, program.requester)

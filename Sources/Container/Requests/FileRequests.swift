@@ -53,7 +53,7 @@ final class FileRequests: Sendable {
     // MARK: Opening
 
     func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
-        if tree.isLive(node) { try recorded.noteRead(of: node, by: try recorded.program(caller)) }
+        if tree.isLive(node) { try recorded.noteRead(of: node, by: try recorded.program(caller, isOpening: true)) }
         serving.hasOpened(caller)
         return try serving.admitReader(
             of: node, flags, nil,
@@ -209,13 +209,14 @@ final class FileRequests: Sendable {
                 new.program.number, place, file, HandleNumber(UInt32(truncatingIfNeeded: handle)), mode,
                 isMadeUp: isMadeUp, isUnseen: isUnseen)
         }
-        try engine.performMaking(event) { (_) throws(Errno) in
+        let plan = try engine.performMaking(event) { (_) throws(Errno) in
             let (found, file) = try make(new, handle)
             made = (found, file)
             recorded.files.hold(file.node.file, file.descriptor)
             return file.node.file
         }
         guard var made else { throw .ioError }
+        coordination.noteReturn(by: plan, to: new.name, in: new.parent)
         let reply = serve(made.file, isMediated: !isUnseen)
         // The kernel does not know the file yet, so it cannot be told later.
         if made.file.mayBeMapped { made.found.attributes.valid = Validity.none }

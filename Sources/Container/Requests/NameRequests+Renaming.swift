@@ -72,6 +72,7 @@ extension NameRequests {
             try carryOut(names, move, place, &change, program)
         }
         try? entries.returned(found[0], by: plan)
+        if !move.isExchange { coordination.noteReturn(by: plan, to: move.newName, in: move.newParent) }
         if begins, let node = source.node { try? recorded.begin(writersOf: node) }
         let requester = program.requester
         let moves = [(move.source.name, move.newName), (move.newName, move.source.name)]

@@ -39,7 +39,10 @@ final class RecordedTree: Sendable {
         var number: ActorNumber
     }
 
-    func program(_ caller: Caller) throws(Errno) -> Program { try program(callers.requester(caller)) }
+    /// - Parameter isOpening: as in ``Callers/requester(_:isOpening:)``.
+    func program(_ caller: Caller, isOpening: Bool = false) throws(Errno) -> Program {
+        try program(callers.requester(caller, isOpening: isOpening))
+    }
 
     func program(_ requester: Requester) throws(Errno) -> Program {
         Program(requester: requester, number: try programs.number(of: requester))
