@@ -136,6 +136,10 @@ extension Story {
             "a program that saves into a file that nobody wanted makes an entry",
             "h=write f; 2: scrap f; 1: write h start; close h",
             "deleted: f b"),
+        Story(
+            "what was made and is removed before its release leaves nothing",
+            "h=replace n; flush h; scrap n; close h",
+            "deleted: ", "f: a"),
     ]
 
     /// Versions that stay as they are.

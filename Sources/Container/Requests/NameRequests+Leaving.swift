@@ -38,9 +38,10 @@ extension NameRequests {
 
     /// The same for what a fact says of: what has no versions goes to the deleted area, unless its program has made it
     /// up for itself. Its name may be free then.
+    /// - Parameter isWork: whether anyone may want it again.
     func leaving(
         _ names: borrowing NamesHeldAlone, _ found: FoundName, _ place: PlaceNumber, _ change: inout NameChange,
-        _ program: RecordedTree.Program
+        _ program: RecordedTree.Program, isWork: Bool = true
     ) throws(Errno) -> Leaving {
         // Where there is no room for it, it goes before the facts say that it is not needed.
         if found.stat.isRegular {
@@ -49,7 +50,7 @@ extension NameRequests {
         }
         if found.stat.isDirectory { try requireEmpty(found) }
         var leaving = try leaving(found, nil)
-        if let removal = change.removal(at: place), !program.requester.makesUp(found.name) {
+        if isWork, let removal = change.removal(at: place), !program.requester.makesUp(found.name) {
             leaving.entry = try entries.take(
                 names, found, removal, by: program.requester, mayGo: change.isForGood)
         }

@@ -245,17 +245,18 @@ final class NameRequests: Sendable {
             }
             let at = try recorded.adopt(found)
             defer { recorded.files.letGo(at.file) }
+            let isWork = !versioned.isRepositorys(parent, program.requester)
             if isForGood, found.stat.isRegular { try requireUnprotected(at) }
             let event: Event = found.stat.isRegular
-                ? .unlink(program.number, at.place, leavesNothing: isForGood)
+                ? .unlink(program.number, at.place, leavesNothing: isForGood || !isWork)
                 : .removeDirectory(program.number, at.place)
             let plan = try recorded.engine.changeNames([event], [at]) { (names, change) throws(Errno) in
                 change.isForGood = isForGood
-                try remove(names, same(found), at.place, &change, program)
+                try remove(names, same(found), at.place, &change, program, isWork: isWork)
             }
-            if isForGood, let room = recorded.engine.room.room {
+            if isForGood || !isWork, let room = recorded.engine.room.room {
                 room.release(plan)
-                room.noteLoss(bytes: UInt64(found.stat.raw.blocks) * 512)
+                if isForGood { room.noteLoss(bytes: UInt64(found.stat.raw.blocks) * 512) }
             }
             coordination.report([access], by: caller)
         }
@@ -296,11 +297,11 @@ final class NameRequests: Sendable {
 
     private func remove(
         _ names: borrowing NamesHeldAlone, _ found: FoundName, _ place: PlaceNumber, _ change: inout NameChange,
-        _ program: RecordedTree.Program
+        _ program: RecordedTree.Program, isWork: Bool
     ) throws(Errno) {
         let times = change.removal(at: place).flatMap { entries.times(before: $0, found, by: program.requester) }
         change.changes = times.map { [$0] } ?? []
-        let leaving = try leaving(names, found, place, &change, program)
+        let leaving = try leaving(names, found, place, &change, program, isWork: isWork)
         if leaving.entry?.isMoved != true {
             do throws(Errno) { try unlink(found) } catch {
                 takeBack(names, found, leaving)

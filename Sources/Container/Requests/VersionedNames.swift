@@ -44,6 +44,12 @@ final class VersionedNames: Sendable {
         return try !recorded.isKnown(entry)
     }
 
+    /// Whether git removes something of a repository's own, which no one wants again.
+    func isRepositorys(_ parent: Node, _ requester: Requester) -> Bool {
+        requester.author.program.utf8.starts(with: "git".utf8)
+            && recorded.tree.nodes.path(parent).map(QuietRule.isInRepositoryData) ?? false
+    }
+
     // MARK: The ignore file
 
     /// Reads `.versionsignore` if it is the file that was saved, renamed, linked or removed.

@@ -194,11 +194,19 @@ extension Planning {
         let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)
         let waits = isLater && facts.countOfNames(of: file.id) > 0
         let isSaving = !hasOtherWriter || hasOverwritten || hasLeftEmpty(handle, file)
-        if handle.mode != .read, file.isChanged, isSaving, !waits {
+        if handle.mode != .read, file.isChanged, isSaving, !waits, !isNothing(file) {
             let writer = mayHaveWritten && isSure(handle, of: file) ? number : nil
             record(file.id, by: handle.actor, through: writer, isReplacing: handle.isReplacing)
         }
         memory[number] = nil
+    }
+
+    /// Whether a file was made, and went without a trace before anything was written to it.
+    private func isNothing(_ file: LiveFile) -> Bool {
+        guard file.fingerprint.isEmpty, facts.countOfNames(of: file.id) == 0, let row = facts.lastRow(of: file.id),
+            facts.departure(of: row)?.how == .hidden
+        else { return false }
+        return !facts.hasVersion(row.document)
     }
 
     /// Whether a handle has made or emptied a file, and saved nothing since, and the file is empty still.
