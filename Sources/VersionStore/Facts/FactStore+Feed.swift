@@ -86,6 +86,8 @@ private struct FeedReading {
             feed.last = entry.number
             told = nil
         }
+        // Numbers that nothing has are passed: a reader waits for the last one (``FactStore/lastTold``).
+        if end == nil, whole == entries.count { feed.last = max(feed.last, max(bound, 1) - 1) }
         return feed
     }
 

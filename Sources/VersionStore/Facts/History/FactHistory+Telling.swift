@@ -13,11 +13,24 @@ extension FactHistory {
         let feed = try store.feed(after: sequence, limit: limit)
         var changes: [(sequence: UInt64, change: Change)] = []
         for transaction in feed.transactions {
-            for told in try store.changes(of: transaction) {
-                changes.append((transaction.last, try store.change(told)))
-            }
+            var told: [Change] = []
+            for change in try store.changes(of: transaction) { told.append(try store.change(change)) }
+            Self.markExchange(in: &told)
+            changes += told.map { (transaction.last, $0) }
         }
         return ToldChanges(changes: changes, last: feed.last, hasGap: feed.hasGap)
+    }
+
+    /// Two directories that change places are told of by one rename, and what came to its former name: a presenter goes
+    /// along once.
+    private static func markExchange(in changes: inout [Change]) {
+        let renames = changes.indices.filter { changes[$0].event == .renamed && changes[$0].item == nil }
+        guard renames.count == 2, changes[renames[0]].from == changes[renames[1]].path,
+            changes[renames[1]].from == changes[renames[0]].path
+        else { return }
+        for index in renames { changes[index].detail.isExchange = true }
+        changes[renames[1]].event = .created
+        (changes[renames[1]].from, changes[renames[1]].fromDirectory) = (nil, nil)
     }
 
     public func observeTold(_ handler: @escaping @Sendable () -> Void) -> Observation { store.observeFeed(handler) }
