@@ -10,7 +10,7 @@ import VersionStore
 /// and stays: the settling makes it a version.
 struct InterruptedOverwrites {
     let tree: SettledTree
-    let store: VersionStore
+    let store: ContainerState
 
     /// - Parameter files: those that the former mount has marked.
     func undo(_ files: Set<FileID>) throws(Errno) {
