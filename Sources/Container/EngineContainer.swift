@@ -72,12 +72,14 @@ public final class EngineContainer: ServedContainer {
                 state: state, root: tree.root, policy: policy, retention: EngineSpace.retention(facts, options.clock),
                 chores: Scheduler(isPatient: true), clock: options.clock, logger: options.logger,
                 isReadOnly: options.isReadOnly))
-        names = NameRequests(recorded, versioned, coordination, kept: kept)
+        let staleWrites = StaleWrites(recorded, policy)
+        names = NameRequests(recorded, versioned, coordination, staleWrites, kept: kept)
         files = FileRequests(
-            recorded, versioned, coordination, store: state,
+            recorded, versioned, coordination, staleWrites, store: state,
             UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options), space,
             logger: options.logger)
         browsing = EngineBrowsing(names, removal, past, state, logger: options.logger)
+        staleWrites.connect(browsing)
         recorder.connect { [weak coordination] facts in coordination?.origin(of: facts) }
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)
         inReach.connect { [weak recorded] file in recorded?.find(file) }

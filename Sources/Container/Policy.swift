@@ -11,6 +11,7 @@ final class Policy: Sendable {
         var ignoreFile: IgnoreFile?
         var ignore: IgnorePatterns
         var quiet: QuietRule
+        var changes = 0
 
         init(_ settings: Settings, ignoreFile: IgnoreFile?) {
             self.settings = settings
@@ -28,13 +29,28 @@ final class Policy: Sendable {
 
     var settings: Settings {
         get { state.withLock(\.settings) }
-        set { state.withLock { $0 = State(newValue, ignoreFile: $0.ignoreFile) } }
+        set {
+            state.withLock { state in
+                let changes = state.changes + 1
+                state = State(newValue, ignoreFile: state.ignoreFile)
+                state.changes = changes
+            }
+        }
     }
+
+    /// How often the settings were set.
+    var changes: Int { state.withLock(\.changes) }
 
     /// `.versionsignore` at the root as it was read last.
     var ignoreFile: IgnoreFile? {
         get { state.withLock(\.ignoreFile) }
-        set { state.withLock { $0 = State($0.settings, ignoreFile: newValue) } }
+        set {
+            state.withLock { state in
+                let changes = state.changes
+                state = State(state.settings, ignoreFile: newValue)
+                state.changes = changes
+            }
+        }
     }
 
     func ignores(_ path: @autoclosure () -> TreePath) -> Bool {

@@ -38,6 +38,11 @@ final class EarlyReads: Sendable {
         }
     }
 
+    /// A program's read of a file does not count.
+    func forget(_ file: FileID, by actor: ActorNumber) {
+        state.withLock { $0.reads[file]?.actors.removeAll { $0 == actor } }
+    }
+
     /// The programs that have read what a file holds.
     func take(_ file: FileID, _ stat: FileStat?) -> [ActorNumber] {
         state.withLock { state in

@@ -54,7 +54,9 @@ struct EngineReplacing {
             let isAlone = try isAlone(entry, row)
                 && (try? new.staged.dress(like: live.raw, keepsSetID: keepsSetID)) != nil
             if isAlone {
-                try put(new, over: entry, found, spot, replacement, change, keepsSetID)
+                try put(new, over: entry, found, spot, change, keepsSetID: keepsSetID) {
+                    replacement.event(change.program.number, found.place, new.file)
+                }
                 if replacement.isTold { change.tell(spot) }
             } else {
                 try overwrite(entry, found, spot, row, replacement, change, keepsSetID)
@@ -83,11 +85,12 @@ struct EngineReplacing {
 
     // MARK: A new file
 
-    private func put(
-        _ new: NewFile, over entry: FoundName, _ found: FileAtPlace, _ spot: Spot, _ replacement: Replacement,
-        _ change: EngineChange, _ keepsSetID: Bool
+    /// - Parameter event: what it is to the rules.
+    func put(
+        _ new: NewFile, over entry: FoundName, _ found: FileAtPlace, _ spot: Spot, _ change: EngineChange,
+        keepsSetID: Bool, _ event: () -> Event
     ) throws {
-        let event = replacement.event(change.program.number, found.place, new.file)
+        let event = event()
         try change.performing { () throws(Errno) in
             try engine.performNaming(new.file, event, [found]) { (names, draft) throws(Errno) in
                 try change.part {

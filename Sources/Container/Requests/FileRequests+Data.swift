@@ -158,6 +158,7 @@ extension FileRequests {
             if isLeftOut || entry.stat.size == UInt64(clamping: size) { return try Self.truncate(descriptor, to: size) }
             let at = try recorded.adopt(entry)
             defer { recorded.files.letGo(at.file) }
+            try staleWrites.refuse(program, at: at.place)
             try engine.perform(.truncate(program.number, at.place), [at]) { () throws(Errno) in
                 try Self.truncate(descriptor, to: size)
             }

@@ -16,6 +16,7 @@ final class FileRequests: Sendable {
     let versioned: VersionedNames
     let coordination: EngineCoordination
     let store: ContainerState
+    let staleWrites: StaleWrites
     private let logger: Logger
     private let open: OpenWriters
     let unseen: UnseenWriters
@@ -27,8 +28,10 @@ final class FileRequests: Sendable {
 
     init(
         _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
-        store: ContainerState, _ unseen: UnseenWriters, _ space: EngineSpace, logger: Logger
+        _ staleWrites: StaleWrites, store: ContainerState, _ unseen: UnseenWriters, _ space: EngineSpace,
+        logger: Logger
     ) {
+        self.staleWrites = staleWrites
         (self.recorded, self.versioned, self.coordination) = (recorded, versioned, coordination)
         (self.store, self.logger, self.unseen, self.space) = (store, logger, unseen, space)
         open = OpenWriters(coordination.serving, recorded.engine, logger)
@@ -76,6 +79,7 @@ final class FileRequests: Sendable {
         if try versioned.isLeftOut(entry) { return try openPlainly(caller, node, flags, descriptor, writing) }
         let at = try recorded.adopt(entry)
         defer { recorded.files.letGo(at.file) }
+        if writing.mayReplace { try staleWrites.refuse(program, at: at.place) }
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
             requester: program.requester, claim: writing.claim, coordinated: writing.coordinated,
@@ -83,6 +87,7 @@ final class FileRequests: Sendable {
         let isUnseen = passes(flags, entry.stat)
         let event = Event.open(program.number, at.place, file.number, Self.mode(flags), isUnseen: isUnseen)
         try admit(file, event, [at], caller)
+        if flags & O_TRUNC != 0 { try recorded.noteMade(name.name, in: name.parent, by: program) }
         return serve(file, isMediated: !isUnseen)
     }
 
@@ -217,6 +222,7 @@ final class FileRequests: Sendable {
         }
         guard var made else { throw .ioError }
         coordination.noteReturn(by: plan, to: new.name, in: new.parent)
+        try recorded.noteMade(new.name, in: new.parent, by: new.program)
         let reply = serve(made.file, isMediated: !isUnseen)
         // The kernel does not know the file yet, so it cannot be told later.
         if made.file.mayBeMapped { made.found.attributes.valid = Validity.none }
@@ -297,10 +303,17 @@ final class FileRequests: Sendable {
             // A child that ends closes what it inherited; only who opened the handle saves with it.
             let opener = file.requester.actor?.ref, recorded.callers.actor(closing: caller.thread)?.ref == opener
         else { return }
+        noteFilled(file)
         // A mapping of its may have changed what it has saved, into a page that waits to be written already.
         let mayHaveStored = unseen.mayOutlive(file) && engine.scene.handle(file.number)?.saved != nil
         end(.close(file.number), of: file.node, doubted: mayHaveStored)
         if file.mayBeMapped { unseen.mapped.watchStores(of: file) }
+    }
+
+    private func noteFilled(_ file: OpenFile) {
+        guard let author = engine.scene.handle(file.number)?.actor else { return }
+        let place = tree.nodes.location(file.node).name.map { Place(directory: $0.parent.file, name: $0.name) }
+        recorded.backupReads.filled(place, by: author)
     }
 
     /// The last close of an open handle.
@@ -356,7 +369,9 @@ final class FileRequests: Sendable {
 
     private func end(_ event: Event, of node: Node, doubted: Bool = false) {
         defer { versioned.noteChange(of: node) }
-        do throws(Errno) { try engine.perform(event, doubted: doubted ? node.file : nil) } catch {
+        do throws(Errno) {
+            staleWrites.merge(after: try engine.perform(event, doubted: doubted ? node.file : nil))
+        } catch {
             logger.error(
                 "a save could not be recorded: \(error)", metadata: ["file": "\(tree.nodes.path(node) ?? .root)"])
         }

@@ -67,10 +67,12 @@ extension NameRequests {
         defer { for one in found { recorded.files.letGo(one.file) } }
         if let target, move.isExchange || !isTargetLeftOut { found.append(try recorded.adopt(target)) }
         let place = try recorded.freePlace(move.newName, in: move.newParent)
+        try refuseIfStale(move, from: found[0].place, to: place, isOver: found.count > 1, by: program)
         let events = events(of: move, from: found[0].place, to: place, by: program)
         let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)
         }
+        staleWrites.merge(after: plan, isNaming: true)
         try? entries.returned(found[0], by: plan)
         if !move.isExchange { coordination.noteReturn(by: plan, to: move.newName, in: move.newParent) }
         if begins, let node = source.node { try? recorded.begin(writersOf: node) }
@@ -80,6 +82,25 @@ extension NameRequests {
         where one.type == .directory && requester.makesUp(old) && !requester.makesUp(new) {
             // What is left unpublished by a failure is found after the next start.
             try? recorded.publish(in: one.file, by: requester)
+        }
+    }
+
+    /// A rename over a document replaces it. One to a name that its program makes up, as vim's to `f~`, begins a save:
+    /// no later call of that could be refused.
+    private func refuseIfStale(
+        _ move: Move, from: PlaceNumber, to: PlaceNumber, isOver: Bool, by program: RecordedTree.Program
+    ) throws(Errno) {
+        guard move.source.stat.isRegular else { return }
+        if recorded.isMadeUp(move.newName, in: move.newParent, by: program.requester) {
+            try staleWrites.refuse(program, at: from)
+        }
+        guard isOver, move.target?.stat.isRegular ?? false else { return }
+        if move.isExchange {
+            guard recorded.isMadeUp(move.source.name, in: move.source.parent, by: program.requester) else { return }
+            return try staleWrites.refuse(program, at: to)
+        }
+        try staleWrites.refuse(program, at: to) { version throws(Errno) in
+            try StaleWrites.puts(move.source, backAs: version)
         }
     }
 

@@ -14,14 +14,17 @@ final class NameRequests: Sendable {
     let versioned: VersionedNames
     let coordination: EngineCoordination
     let kept: KeptObjects
+    let staleWrites: StaleWrites
     let entries: DeletedEntries
 
     var tree: LiveTree { recorded.tree }
 
     init(
-        _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination, kept: KeptObjects
+        _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
+        _ staleWrites: StaleWrites, kept: KeptObjects
     ) {
         (self.recorded, self.versioned, self.coordination, self.kept) = (recorded, versioned, coordination, kept)
+        self.staleWrites = staleWrites
         entries = DeletedEntries(recorded, kept.custodian)
     }
 
@@ -247,6 +250,7 @@ final class NameRequests: Sendable {
             defer { recorded.files.letGo(at.file) }
             let isWork = !versioned.isRepositorys(parent, program.requester)
             if isForGood, found.stat.isRegular { try requireUnprotected(at) }
+            if found.stat.isRegular { try staleWrites.refuseRemoval(by: program, at: at.place) }
             let event: Event = found.stat.isRegular
                 ? .unlink(program.number, at.place, leavesNothing: isForGood || !isWork)
                 : .removeDirectory(program.number, at.place)

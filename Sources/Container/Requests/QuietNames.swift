@@ -15,6 +15,8 @@ final class QuietNames: Sendable {
     private struct Answer {
         var isQuiet: Bool
         var until: Int64
+        /// Which settings said so.
+        var changes: Int
     }
 
     /// An event is planned several times, the last time with the names held: then no file is read again.
@@ -37,9 +39,11 @@ final class QuietNames: Sendable {
     }
 
     private func isQuiet(_ place: PlaceNumber, _ recorded: RecordedTree) -> Bool {
-        let now = Scheduler.now
-        if let known = answers.withLock({ $0[place] }), known.until > now { return known.isQuiet }
-        let answer = Answer(isQuiet: look(at: place, recorded), until: now + Self.lasting)
+        let (now, changes) = (Scheduler.now, policy.changes)
+        if let known = answers.withLock({ $0[place] }), known.until > now, known.changes == changes {
+            return known.isQuiet
+        }
+        let answer = Answer(isQuiet: look(at: place, recorded), until: now + Self.lasting, changes: changes)
         answers.withLock { answers in
             if answers.count >= Self.most { answers.removeAll() }
             answers[place] = answer

@@ -19,6 +19,7 @@ final class RecordedTree: Sendable {
     private let programs: ProgramNumbers
     private let earlyReads = EarlyReads()
     private let below: ChangedBelow
+    let backupReads = BackupReads()
 
     /// How often a request begins anew because the names have changed meanwhile.
     private static let patience = 100
@@ -182,6 +183,8 @@ final class RecordedTree: Sendable {
     /// reads a big tree would fill the catalog.
     func noteRead(of node: Node, by program: Program) throws(Errno) {
         guard let name = tree.nodes.location(node).name else { return }
+        let places = tree.nodes.names(node).map { Place(directory: $0.parent.file, name: $0.name) }
+        guard backupReads.counts(.init(file: node.file, places: places), by: program.number) else { return }
         let at = FileAtPlace(place: try place(name.name, in: name.parent), file: node.file)
         guard try engine.occupant(of: at.place) == at.file else {
             return earlyReads.note(node.file, try tree.stat(node), by: program.number)
@@ -193,6 +196,17 @@ final class RecordedTree: Sendable {
         do throws(Errno) { try engine.perform(.read(program.number, at.place), [at]) } catch {
             // The name has got another file meanwhile: what was read is none of its contents.
             guard error.rawValue == ESTALE else { throw error }
+        }
+    }
+
+    /// A program has made a file, or emptied one: maybe the backup of what it has just read.
+    func noteMade(_ name: FileName, in parent: Node, by program: Program) throws(Errno) {
+        guard let read = backupReads.made(Place(directory: parent.file, name: name), by: program.number) else { return }
+        earlyReads.forget(read.file, by: program.number)
+        for place in read.places {
+            let number: PlaceNumber
+            do throws(StoreError) { number = try facts.numbered(place).0 } catch { throw .ioError }
+            try engine.perform(.readForBackup(program.number, number))
         }
     }
 

@@ -5,6 +5,7 @@ import DequeModule
 import Logging
 import Synchronization
 import SystemPackage
+import VersionModel
 
 /// The registrations of files for passthrough. Lock order: last; the kernel is called without the lock.
 final class Passthrough: Sendable {
@@ -105,6 +106,14 @@ final class Passthrough: Sendable {
     func changed(_ node: Node, data: Bool = true) {
         let id = node.id
         timers.after(0) { [kernel] in kernel.side?.invalidate(node: id, data: data) }
+    }
+
+    /// Has the kernel look a name up again.
+    /// - Parameter isNaming: whether the request at hand holds the directory's names: then once it is answered.
+    func changed(_ name: FileName, in directory: Node, isNaming: Bool) {
+        let id = directory.id
+        guard isNaming else { return kernel.tell([(id, name)]) }
+        timers.after(0) { [kernel] in kernel.tell([(id, name)]) }
     }
 
     /// The kernel asks for a file's attributes whenever they are wanted, from now on: a mapping may change them unseen.

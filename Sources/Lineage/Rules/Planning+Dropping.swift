@@ -23,8 +23,8 @@ extension Planning {
     /// Versions of a document go, as far as nothing keeps them (``Facts/stay(of:)``). Those that followed them go back
     /// to what was before (``Facts/ancestors(of:)``): no other version changes.
     ///
-    /// A program that has seen one of them works from what was before that. If nothing was, it knows of no version, and
-    /// is a rival of none.
+    /// A program that has seen one of them works from what was before that. If nothing was, it goes on to work from the
+    /// one that is gone: it has not seen what is current.
     /// - Parameter sparesBases: whether those stay that programs which still run work from.
     mutating func drop(_ versions: [VersionNumber], of document: DocumentNumber, sparesBases: Bool) {
         memory.asked?.note(document)
@@ -41,7 +41,7 @@ extension Planning {
         let all = Set(gone)
         for index in memory.observations.indices {
             guard let seen = memory.observations[index].version, all.contains(seen) else { continue }
-            memory.observations[index].version = nearest[seen]
+            memory.observations[index].version = nearest[seen] ?? seen
         }
     }
 

@@ -74,6 +74,14 @@ extension Planning {
         return isQuiet(document) ? nil : base
     }
 
+    /// The version that a save at a place would replace, and whether the program's save would be its rival.
+    public func replaced(by actor: ActorNumber, at place: PlaceNumber) -> (version: VersionRow, isStale: Bool)? {
+        guard let row = facts.occupant(of: place), row.file != nil, let current = facts.current(of: row.document),
+            let version = facts[current]
+        else { return nil }
+        return (version, staleBase(of: actor, in: row.document, current: current) != nil)
+    }
+
     /// Whether a document is quiet: by any of its names, or by the last that it had.
     func isQuiet(_ document: DocumentNumber) -> Bool {
         let names = facts.names(of: document)

@@ -44,7 +44,8 @@ extension Planning {
         var version = VersionRow(
             number: VersionNumber(takeNumber()), time: now, row: row.number, content: content, fingerprint: fingerprint,
             file: file.id, modified: file.modified, author: actor)
-        version.base = actor.flatMap { base(of: $0, in: row.document) }
+        // Which it is that is gone, no fact says.
+        version.base = actor.flatMap { base(of: $0, in: row.document) }.flatMap(known)
         version.parents = Parents(current)
         if isReplacing, let current {
             if let stale = staleBase(of: actor, in: row.document, current: current),
@@ -52,7 +53,7 @@ extension Planning {
                 standIn(for: lost, of: current, base: stale, in: row.document) == nil
             {
                 version.loser = current
-                version.parents = Parents(stale)
+                version.parents = Parents(known(stale))
             }
             // A save settles no conflict that another document still has.
             if let base = version.base, base != current, facts.conflicts(of: row.document).contains(base),
@@ -67,6 +68,11 @@ extension Planning {
         version.isAtHome = row.isContinuing || opened.map { $0 > row.number } ?? true
         recorded.append(.version(version))
         return (recorded, version.number)
+    }
+
+    /// A version, unless it is gone for good.
+    private func known(_ version: VersionNumber) -> VersionNumber? {
+        facts[version]?.isForgotten == false ? version : nil
     }
 
     /// A file has come to a place whose document goes on (a rename over it, an exchange, a restore): a save of that

@@ -129,6 +129,7 @@ extension ByteReader {
             let version: VersionNumber = try number()
             let size = try optional { (reader) throws(CodingError) in try reader.count() }
             return .former(version, size: size, since: try time())
+        case 11: return .refused(try number(), try circumstances())
         default: throw CodingError()
         }
     }

@@ -158,6 +158,8 @@ extension ByteWriter {
         case .origin(let purpose): tagged(9) { $0.fixed(purpose) }
         case .former(let version, let size, let time):
             tagged(10) { $0.number(version); $0.optional(size) { $0.count($1) }; $0.time(time) }
+        case .refused(let version, let circumstances):
+            tagged(11) { $0.number(version); $0.circumstances(circumstances) }
         }
     }
 

@@ -148,7 +148,7 @@ private struct FeedReading {
         case .purged(let row): return [.purge(row)]
         case .published(let row): return try published(row, database)
         case .former: return []
-        case .attributes, .lost, .marked, .labeled, .origin: return nil
+        case .attributes, .lost, .marked, .labeled, .refused, .origin: return nil
         }
     }
 

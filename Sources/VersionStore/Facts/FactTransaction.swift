@@ -132,6 +132,8 @@ public enum FactEvent: Hashable, Sendable {
     case marked(VersionNumber, Circumstances)
     /// The text of a document or a version has changed.
     case labeled(UInt64, Circumstances)
+    /// A program was refused to replace a version that it has not seen.
+    case refused(VersionNumber, Circumstances)
     /// The purpose of the claim that the transaction was made in.
     case origin(UInt64)
 
@@ -150,7 +152,7 @@ public enum FactEvent: Hashable, Sendable {
     var actor: ActorNumber? {
         switch self {
         case .attributes(_, let circumstances), .lost(_, let circumstances), .marked(_, let circumstances),
-            .labeled(_, let circumstances):
+            .labeled(_, let circumstances), .refused(_, let circumstances):
             circumstances.actor
         case .amended, .settled, .forgotten, .purged, .published, .origin, .former: nil
         }

@@ -129,6 +129,8 @@ private struct Teller {
             try add(.attributes, nil, row, circumstances.time, circumstances.actor)
         case .lost(let version, let circumstances):
             try tell(.versionLost, version, circumstances.time, circumstances.actor)
+        case .refused(let version, let circumstances):
+            try tell(.conflict, version, circumstances.time, circumstances.actor)
         case .origin(let origin): self.origin = origin
         // The feed tells these as facts.
         case .amended, .settled, .forgotten, .purged, .published, .former: break
