@@ -1,4 +1,4 @@
-// What the daemon tells of a container over the engine: counts, space, the check of its state.
+// What the daemon tells of a container over the engine: counts, the check of its state, its past.
 
 import VersionModel
 import VersionStore
@@ -27,6 +27,4 @@ extension EngineContainer {
     public func momentBefore(
         lastRunOf program: String, in path: TreePath, as principal: Principal
     ) throws(OperationError) -> Timestamp? { try work.momentBefore(lastRunOf: program, in: path, as: principal) }
-
-    private var missing: OperationError { OperationError(.denied, "the engine has no such operation yet") }
 }

@@ -188,7 +188,7 @@ struct EventWork: ~Copyable {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
             guard
-                case .ready(let draft) = try draft(events, number: first),
+                case .ready(let draft) = try self.draft(events, number: first),
                 draft.subjects.isSubset(of: held)
             else { return nil }
             if draft.lastNumber >= first + count {
@@ -209,7 +209,7 @@ struct EventWork: ~Copyable {
     mutating func finish(
         making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
-        guard case .ready(let draft) = try draft(events, number: engine.known.lastNumber + 1),
+        guard case .ready(let draft) = try self.draft(events, number: engine.known.lastNumber + 1),
             draft.subjects.isSubset(of: held)
         else { return nil }
         if isUnprepared(draft) {
@@ -223,7 +223,7 @@ struct EventWork: ~Copyable {
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            switch try draft([event(file)], number: first) {
+            switch try self.draft([event(file)], number: first) {
             case .ready(let draft) where draft.lastNumber < first + count:
                 let made = draft.plan.point?.madePlace.map { FileAtPlace(place: $0, file: file, type: type) }
                 try carryOut(draft, found + [made].compactMap(\.self), from: first) { _ in }

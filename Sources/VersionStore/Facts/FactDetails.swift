@@ -41,7 +41,7 @@ public struct VersionMarks: OptionSet, Hashable, Sendable {
 public struct NameDetail: Hashable, Sendable {
     /// What the place has. Of a removal, what it had.
     public var type: EntryType
-    /// Whether `deleted/` has an entry for this removal.
+    /// Whether `deleted/` has an entry for this removal. A directory that was removed below the mount has none there.
     public var isEntry: Bool
     /// An identity of the row's document that does not derive from the number; on its first row.
     public var document: ItemID?
