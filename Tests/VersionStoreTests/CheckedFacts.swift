@@ -89,7 +89,11 @@ final class CheckedFacts: CheckedContainer {
         removal = RowNumber(first + 1)
         var made = named(RowNumber(first), number, Self.directory)
         made.hasNoVersions = true
-        var transaction = FactTransaction([.row(made), .row(named(removal, number, nil, .removed))])
+        // One without a program was removed below the mount.
+        var gone = named(removal, number, nil, .removed)
+        gone.actor = try facts.number(
+            of: ActorFacts(author: Author(userID: 0, user: "root", program: "rm", process: 7), started: 1))
+        var transaction = FactTransaction([.row(made), .row(gone)])
         transaction.describe(made.number, NameDetail(type: .directory))
         transaction.describe(removal, NameDetail(type: .directory, isEntry: true))
         try putAway(place, try #require(facts.id(ofDeletion: removal, nil)))

@@ -137,11 +137,11 @@ extension FactCheck {
         }
     }
 
-    /// A directory that was removed below the mount left nothing there, and comes back as a new one.
+    /// A directory that was removed below the mount, by nobody known, left nothing there, and comes back as a new one.
     private func checkEntry(_ removal: RowNumber) throws(StoreError) {
         guard let id = try facts.lists.id(ofDeletion: removal), !isThere(id),
-            let entry = try facts.lists.deletedEntry(removal), entry.detail.isEntry, entry.detail.type != .directory,
-            !isThere(id)
+            let entry = try facts.lists.deletedEntry(removal), entry.detail.isEntry, !isThere(id),
+            entry.detail.type != .directory || facts.facts().row(removal)?.actor != nil
         else { return }
         let path = try history.path(of: entry.place.directory)?.appending(entry.place.name)
         try report(

@@ -20,6 +20,7 @@ extension FactReader {
                 """
                 SELECT count(*) FROM name WHERE origin IS NOT NULL AND item = seq
                     AND NOT EXISTS (SELECT 1 FROM version WHERE version.item = name.seq AND flags & 16 = 0)
+                    AND EXISTS (SELECT 1 FROM version WHERE version.seq = name.origin AND flags & 16 = 0)
                 """)
             return own + others
         }
