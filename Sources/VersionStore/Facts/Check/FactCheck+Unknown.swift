@@ -137,7 +137,8 @@ extension FactCheck {
         }
     }
 
-    /// A directory that was removed below the mount, by nobody known, left nothing there, and comes back as a new one.
+    /// A directory went below the mount if no program is known to have removed it: it left nothing there, and comes
+    /// back as a new one.
     private func checkEntry(_ removal: RowNumber) throws(StoreError) {
         guard let id = try facts.lists.id(ofDeletion: removal), !isThere(id),
             let entry = try facts.lists.deletedEntry(removal), entry.detail.isEntry, !isThere(id),
