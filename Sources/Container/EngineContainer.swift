@@ -49,6 +49,7 @@ public final class EngineContainer: ServedContainer {
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
         let unwatched = try Self.unwatched(facts)
         let marks = try Self.settled(tree, state, facts, kept, options)
+        facts.settled()
         let recorder = StoreRecorder(facts, files: inReach)
         let quiet = QuietNames(policy)
         let engine = Engine(
@@ -69,7 +70,8 @@ public final class EngineContainer: ServedContainer {
         let space = EngineSpace(
             removal, past,
             Space.Surroundings(
-                state: state, root: tree.root, policy: policy, retention: EngineSpace.retention(facts, options.clock),
+                state: state, root: tree.root, policy: policy,
+                retention: try EngineSpace.retention(facts, options.clock),
                 chores: Scheduler(isPatient: true), clock: options.clock, logger: options.logger,
                 isReadOnly: options.isReadOnly))
         let staleWrites = StaleWrites(recorded, policy)

@@ -51,11 +51,11 @@ import Testing
         }
     }
 
-    @Test("vim that has loaded the newer content may save")
-    func reloaded() throws {
+    @Test("vim that has loaded the newer content may save", arguments: ways)
+    func reloaded(_ way: String) throws {
         let settings = ["stale-writes": "refuse"]
         try withContainer(named: "refused", files: ["X": "one\ntwo\n"], settings: settings) { container in
-            let vim = try Vim(container, "backupcopy=no")
+            let vim = try Vim(container, way)
             let other = try ActorProcess("other", in: container.path)
             try other.load("X")
             try other.save("newer\ntwo\n", to: "X")

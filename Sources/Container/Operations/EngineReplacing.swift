@@ -94,6 +94,8 @@ struct EngineReplacing {
         try change.performing { () throws(Errno) in
             try engine.performNaming(new.file, event, [found]) { (names, draft) throws(Errno) in
                 try change.part {
+                    // The rules do nothing where the event does not fit any more: nor may this.
+                    guard draft.plan.point != nil else { throw OperationError.savedMeanwhile(spot.path) }
                     let entry = try ground.names.same(entry)
                     let live = try Backing.open(
                         entry.name.bytes, in: entry.directory.raw, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

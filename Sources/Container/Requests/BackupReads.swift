@@ -18,6 +18,8 @@ final class BackupReads: Sendable {
         var reads: [ActorNumber: (read: Read, time: Int64)] = [:]
         /// The backup names that programs have just made.
         var backups: [ActorNumber: (place: Place, time: Int64)] = [:]
+        /// How often programs have read what they were refused to replace, since the last refusal.
+        var watched: [ActorNumber: [Place: Int]] = [:]
     }
 
     /// The longest time between a read and the backup that it is for, in nanoseconds.
@@ -39,6 +41,7 @@ final class BackupReads: Sendable {
                 return false
             }
             state.reads[actor] = (read, now)
+            for place in read.places { state.watched[actor]?[place]? += 1 }
             if state.reads.count > Self.most {
                 state.reads = state.reads.filter { now - $0.value.time <= Self.window }
                 state.backups = state.backups.filter { now - $0.value.time <= Self.window }
@@ -58,15 +61,22 @@ final class BackupReads: Sendable {
                 last.read.places.contains(where: { Self.isBackup(place, of: $0) })
             else { return nil }
             state.reads[actor] = nil
+            for place in last.read.places { state.watched[actor]?[place]? -= 1 }
             return last.read
         }
     }
 
-    /// Whether a program's last read is of a document, after a moment, and for no backup.
-    func hasRead(_ place: Place, since time: Int64, by actor: ActorNumber) -> Bool {
+    /// A program was refused to replace a document: whether it reads that from now on, counts.
+    func watch(_ place: Place, by actor: ActorNumber) {
         state.withLock { state in
-            state.reads[actor].map { $0.time > time && $0.read.places.contains(place) } ?? false
+            if state.watched[actor] == nil, state.watched.count >= Self.most { state.watched.removeAll() }
+            state.watched[actor, default: [:]][place] = 0
         }
+    }
+
+    /// Whether a program has not read a document since it was refused to replace it, but for a backup.
+    func hasNotRead(_ place: Place, by actor: ActorNumber) -> Bool {
+        state.withLock { $0.watched[actor]?[place].map { $0 <= 0 } ?? false }
     }
 
     /// Notes that a program has closed or removed a file: its later reads are not for that.

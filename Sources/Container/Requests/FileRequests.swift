@@ -56,7 +56,12 @@ final class FileRequests: Sendable {
     // MARK: Opening
 
     func openForReading(_ caller: Caller, _ node: Node, _ flags: Int32) throws(Errno) -> OpenReply {
-        if tree.isLive(node) { try recorded.noteRead(of: node, by: try recorded.program(caller, isOpening: true)) }
+        if tree.isLive(node) {
+            try recorded.noteRead(of: node, by: try recorded.program(caller, isOpening: true))
+        } else if tree.nodes.lostName(of: node) != nil, !serving.hasLookedAgain(caller) {
+            // Another file may have its name, as one that was merged: the kernel looks that up again.
+            throw Errno(rawValue: ESTALE)
+        }
         serving.hasOpened(caller)
         return try serving.admitReader(
             of: node, flags, nil,

@@ -11,18 +11,13 @@ import VersionStore
 final class StaleWrites: Sendable {
     private struct Link { weak var browsing: EngineBrowsing? }
 
-    private struct Refusal {
-        var place: PlaceNumber
-        var time: Int64
-    }
-
     /// More versions of refused programs are not remembered.
     private static let most = 1000
 
     private let recorded: RecordedTree
     private let policy: Policy
-    /// The last refusal of each program, by the version that it has not seen. Innermost.
-    private let refused = RankedMutex([VersionNumber: [ActorNumber: Refusal]]())
+    /// What programs were refused to replace, by the versions that they have not seen. Innermost.
+    private let refused = RankedMutex([VersionNumber: [ActorNumber: Place]]())
     /// Innermost.
     private let link = RankedMutex(Link())
 
@@ -47,12 +42,13 @@ final class StaleWrites: Sendable {
     ) throws(Errno) {
         guard isRefusing, let (version, isStale) = try replaced(by: program, at: place) else { return }
         var isRefused = isStale
-        if !isStale { isRefused = try self.isRefused(program, version) }
+        if !isStale { isRefused = self.isRefused(program, version) }
         guard isRefused, try !isSame(version) else { return }
+        guard let name = try self.place(place) else { return }
+        recorded.backupReads.watch(name, by: program.number)
         let isFirst = refused.withLock { refused in
             if refused[version.number] == nil, refused.count >= Self.most { refused.removeAll() }
-            let refusal = Refusal(place: place, time: Scheduler.now)
-            return refused[version.number, default: [:]].updateValue(refusal, forKey: program.number) == nil
+            return refused[version.number, default: [:]].updateValue(name, forKey: program.number) == nil
         }
         if isFirst {
             var told = FactTransaction()
@@ -68,7 +64,7 @@ final class StaleWrites: Sendable {
     /// (docs/decisions/0008-refused-unlink.md).
     func refuseRemoval(by program: RecordedTree.Program, at place: PlaceNumber) throws(Errno) {
         guard isRefusing, refused.withLock({ !$0.isEmpty }),
-            let (version, _) = try replaced(by: program, at: place), try isRefused(program, version)
+            let (version, _) = try replaced(by: program, at: place), isRefused(program, version)
         else { return }
         throw Errno(rawValue: ESTALE)
     }
@@ -81,12 +77,13 @@ final class StaleWrites: Sendable {
 
     /// Whether a program was refused, and has not read the document since: to put back a copy, as vim does, is no look
     /// at it.
-    private func isRefused(_ program: RecordedTree.Program, _ version: VersionRow) throws(Errno) -> Bool {
-        guard let refusal = refused.withLock({ $0[version.number]?[program.number] }) else { return false }
-        do throws(StoreError) {
-            guard let place = try recorded.facts.place(refusal.place) else { return false }
-            return !recorded.backupReads.hasRead(place, since: refusal.time, by: program.number)
-        } catch { throw .ioError }
+    private func isRefused(_ program: RecordedTree.Program, _ version: VersionRow) -> Bool {
+        guard let place = refused.withLock({ $0[version.number]?[program.number] }) else { return false }
+        return recorded.backupReads.hasNotRead(place, by: program.number)
+    }
+
+    private func place(_ number: PlaceNumber) throws(Errno) -> Place? {
+        do throws(StoreError) { return try recorded.facts.place(number) } catch { throw .ioError }
     }
 
     /// Whether a file that is about to be renamed over a document has its current content: that replaces nothing. In

@@ -54,6 +54,7 @@ struct ChangedBelow: Sendable {
             disk: disk, kept: kept, recorder: recorder, log: { [facts] in facts.facts() }, clock: engine.parts.clock,
             logger: logger)
         parts.removed = { [facts] (row) throws(Errno) in try facts.removalBelow(of: row) }
+        parts.mayBeNameless = true
         parts.holding = { [engine] (found, record) throws(Errno) in
             try engine.names.writing { (_) throws(Errno) in
                 for (place, what) in found where try disk.look(at: place) != what { throw Errno(rawValue: ESTALE) }

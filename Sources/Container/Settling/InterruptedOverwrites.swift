@@ -28,8 +28,7 @@ struct InterruptedOverwrites {
                 tree.tree.fileID(stat) == file
             else { continue }
             let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
-            guard let opened = try? Backing.open(place.name.bytes, in: directory.raw, flags: flags) else { return nil }
-            return (SharedDescriptor(opened), row)
+            return (SharedDescriptor(try Backing.open(place.name.bytes, in: directory.raw, flags: flags)), row)
         }
         return nil
     }
@@ -39,7 +38,7 @@ struct InterruptedOverwrites {
         _ mark: OverwriteMark, _ live: SharedDescriptor, _ row: NameRow
     ) throws(Errno) -> (object: SharedDescriptor, version: VersionRow)? {
         let (stat, versions) = (try Backing.stat(live.raw), tree.facts.facts().versions(of: row.document))
-        guard let change = mark.change, let object = opened(mark.content),
+        guard let change = mark.change, let object = try opened(mark.content),
             let former = versions.last(where: {
                 ContentID($0.content) == mark.content && $0.fingerprint.size == change.oldSize
             }),
@@ -49,15 +48,19 @@ struct InterruptedOverwrites {
         let part = ContentMix.Part(file: live.raw, size: stat.size)
         if try mix.holds(part) { return (object, former) }
         for version in versions where version.fingerprint.size == change.newSize {
-            guard let new = opened(ContentID(version.content)) else { continue }
+            guard let new = try opened(ContentID(version.content)) else { continue }
             mix.new = ContentMix.Part(file: new.raw, size: change.newSize)
             if try mix.holds(part) { return (object, former) }
         }
         return nil
     }
 
-    private func opened(_ content: ContentID) -> SharedDescriptor? {
-        (try? store.contents.open(content)).map { SharedDescriptor($0.rawValue) }
+    /// - Returns: nil if there is no such object.
+    private func opened(_ content: ContentID) throws(Errno) -> SharedDescriptor? {
+        do throws(Errno) { return SharedDescriptor(try store.contents.open(content).rawValue) } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
     }
 
     /// The file is never shorter than both contents meanwhile, so that another kill leaves the same situation.

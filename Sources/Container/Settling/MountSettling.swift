@@ -34,6 +34,8 @@ final class MountSettling {
         var removed: (NameRow) throws(Errno) -> NameDetail? = { (_) throws(Errno) in nil }
         /// Whether a version's content is known to be lost.
         var isLost: (VersionNumber) -> Bool = { _ in false }
+        /// Whether programs may have files open that have no name.
+        var mayBeNameless = false
         /// Records, while nothing changes the names that were looked at. It throws ESTALE if they have changed.
         var holding: ([PlaceNumber: PlaceFound], () throws(Errno) -> Void) throws(Errno) -> Void = {
             (_, record) throws(Errno) in try record()
@@ -238,8 +240,7 @@ final class MountSettling {
             names.append(Lineage.Found.Name(place: place, file: file))
             if case .other = what { directories.insert(file) } else { there.insert(file) }
         }
-        // A program may have one open that has no name.
-        let others = group.files.subtracting(directories)
+        let others = parts.mayBeNameless ? group.files.subtracting(directories) : []
         var files: [Lineage.Found.File] = []
         for file in others.union(there).sorted() {
             guard let look = try look(at: file, facts) else { continue }

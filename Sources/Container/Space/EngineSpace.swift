@@ -24,8 +24,8 @@ final class EngineSpace: EngineRoom {
         if !isReadOnly { engine.room.connect(self) }
     }
 
-    static func retention(_ facts: FactStore, _ clock: any WallClock) -> Retention {
-        Retention(stored: try? facts.setting(Retention.key), wall: clock) { [facts] value in
+    static func retention(_ facts: FactStore, _ clock: any WallClock) throws(StoreError) -> Retention {
+        Retention(stored: try facts.setting(Retention.key), wall: clock) { [facts] value in
             var transaction = FactTransaction()
             transaction.changes = [.setting(key: Retention.key, value: value)]
             facts.commit(transaction)

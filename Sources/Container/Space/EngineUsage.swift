@@ -93,7 +93,7 @@ extension EngineContainer {
     /// Sentences for `status`.
     public var spaceNotes: [String] { space.space.notes }
 
-    /// Why nothing is thinned at present; nil if it is.
+    /// Whether nothing is thinned at present.
     public var isThinningPaused: Bool { space.space.retention.isPaused }
 
     /// Gives up history that is too dense for its age, or too much for its share.

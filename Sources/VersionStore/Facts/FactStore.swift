@@ -53,6 +53,10 @@ public final class FactStore: Sendable {
     private let isClosed = Mutex(false)
     /// nil in tests that have a catalog alone.
     private let state: ContainerState?
+    /// Whether the disk was compared with the facts since a disorderly end. Until then no end is an orderly one.
+    private let isSettled = Atomic(false)
+    /// The time of the last commit, in nanoseconds; `min`: there was none.
+    private let lastCommit = Atomic<Int64>(.min)
 
     /// Opens a container's catalog, and makes it if it is missing.
     ///
@@ -109,17 +113,22 @@ public final class FactStore: Sendable {
         catalog.connection.close()
     }
 
+    /// The container has brought the facts to what the disk shows: this opening may end in order.
+    public func settled() {
+        isSettled.store(true, ordering: .sequentiallyConsistent)
+        if !options.readOnly { state?.emptyStaging() }
+    }
+
     /// Without the last note, the next opening looks for more; so a failure needs no more than that.
     private func noteEnd() {
         do {
             try catalog.setMeta(FactOpening.nextKey, FactCatalog.bytes(of: numbers.withLock(\.next)))
             if let state {
-                // What was saved last may be in memory alone: a power cut would leave a seemingly orderly end.
-                if let last = StoredFacts(catalog).lastTime,
-                    options.clock.now().since(last) < ContainerState.dirtyNanoseconds
-                {
-                    _ = linux_synchronize_all(state.directory.rawValue)
+                guard isSettled.load(ordering: .sequentiallyConsistent) else {
+                    if identity.cleanShutdown { try catalog.setMeta(FactOpening.cleanKey, [1]) }
+                    return
                 }
+                try synchronizeRecent(state)
                 try catalog.setMeta(FactOpening.spaceKey, state.savedSpace)
                 var writer = ByteWriter(capacity: 8)
                 writer.fixed(state.watchedUntil.nanoseconds)
@@ -127,6 +136,14 @@ public final class FactStore: Sendable {
             }
             try catalog.setMeta(FactOpening.cleanKey, [1])
         } catch { options.logger.error("the orderly end could not be noted: \(error)") }
+    }
+
+    /// What was saved last may be in memory alone: a power cut would leave a seemingly orderly end.
+    private func synchronizeRecent(_ state: ContainerState) throws(Errno) {
+        let last = lastCommit.load(ordering: .sequentiallyConsistent)
+        let now = options.clock.now()
+        guard last != .min, now.since(Timestamp(nanoseconds: last)) < ContainerState.dirtyNanoseconds else { return }
+        try System.call { linux_synchronize_all(state.directory.rawValue) }
     }
 
     // MARK: Numbers
@@ -165,6 +182,7 @@ public final class FactStore: Sendable {
         guard !options.readOnly else { return options.logger.error("a change of a catalog open for reading") }
         var transaction = transaction
         subjects.add(to: &transaction)
+        lastCommit.store(options.clock.now().nanoseconds, ordering: .sequentiallyConsistent)
         let isTold = transaction.hasEvents(first: first ?? 0)
         var extra: UInt64?
         numbers.withLock { numbers in

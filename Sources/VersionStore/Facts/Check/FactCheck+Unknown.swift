@@ -140,8 +140,8 @@ extension FactCheck {
     /// A directory went below the mount if no program is known to have removed it: it left nothing there, and comes
     /// back as a new one.
     private func checkEntry(_ removal: RowNumber) throws(StoreError) {
-        guard let id = try facts.lists.id(ofDeletion: removal), !isThere(id),
-            let entry = try facts.lists.deletedEntry(removal), entry.detail.isEntry, !isThere(id),
+        guard let id = try facts.lists.id(ofDeletion: removal), try !isThere(id),
+            let entry = try facts.lists.deletedEntry(removal), entry.detail.isEntry, try !isThere(id),
             entry.detail.type != .directory || facts.facts().row(removal)?.actor != nil
         else { return }
         let path = try history.path(of: entry.place.directory)?.appending(entry.place.name)
@@ -152,9 +152,11 @@ extension FactCheck {
         }
     }
 
-    private func isThere(_ id: DeletionID) -> Bool {
+    private func isThere(_ id: DeletionID) throws(StoreError) -> Bool {
         let (directory, name) = store.deletedArea.place(of: id)
-        return (try? System.status(name, in: directory)) != nil
+        do throws(Errno) { return try System.exists(name, in: directory) } catch {
+            throw .io(error, "looking at a deleted entry")
+        }
     }
 
     func checkUnknownEntries() throws(StoreError) {
