@@ -26,7 +26,7 @@ struct CheckedEngine: CheckedContainer {
                 guard let path = recorded.path(of: row) else { return .unknown }
                 guard let stat = try stat(path) else { continue }
                 if recorded.tree.fileID(stat) == file { return .there }
-                // What is mounted over it hides it.
+                // A file system that is mounted over the file hides it.
                 guard stat.key.device == recorded.tree.rootKey.device else { return .unknown }
             }
             return .gone

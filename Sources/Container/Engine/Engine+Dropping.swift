@@ -7,7 +7,7 @@ import VersionModel
 extension Engine {
     /// The versions of a document that programs which run work from.
     func runningBases(in document: DocumentNumber) throws(Errno) -> [VersionNumber] {
-        try asking { (planning, _) in planning.runningBases(in: document) }
+        try answer { (planning, _) in planning.runningBases(in: document) }
     }
 
     /// All versions of a document, and its unsettled conflicts.
@@ -25,31 +25,16 @@ extension Engine {
 
     /// Whether a save of a document by a program would be a rival of its current version.
     func isRival(_ program: ActorNumber, in document: DocumentNumber) throws(Errno) -> Bool {
-        try asking { (planning, facts) in
+        try answer { (planning, facts) in
             facts.current(of: document).flatMap { current in
                 planning.staleBase(of: program, in: document, current: current)
             } != nil
         }
     }
-
-    /// Asks the rules about what is remembered and recorded.
-    private func asking<Answer>(_ question: (Planning, Facts) -> Answer) throws(Errno) -> Answer {
-        let asked = Asked()
-        while true {
-            let (log, count) = (PlanLog(known), asked.count)
-            let facts = Facts(over: log)
-            let scene = Scene(
-                facts: facts, memory: self.scene.part(about: asked, in: facts).part.memory, now: parts.clock.now(),
-                nextNumber: known.lastNumber + 1, kin: parts.kin(asked.actors), quiet: Quiet(parts.quiet(asked.places)))
-            let answer = question(Planning(scene), facts)
-            if log.missing.isEmpty, asked.count == count { return answer }
-            try load(log.missing)
-        }
-    }
 }
 
 extension Engine {
-    /// What has become of a document.
+    /// The change of a document's place in the deleted list.
     enum DocumentChange {
         case wasDeleted(VersionRow)
         case isBack(VersionRow)

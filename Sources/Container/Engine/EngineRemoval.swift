@@ -1,4 +1,4 @@
-// What goes for good over the engine: versions, entries of the deleted list, and the contents that nothing has then.
+// Versions and entries of the deleted list go for good over the engine, with the contents that no version has then.
 
 import Glibc
 import Lineage

@@ -9,7 +9,7 @@ struct NameChange {
     let draft: EventDraft
     /// The places whose removal `deleted/` has an entry for. The call adds them.
     var entries: Set<PlaceNumber> = []
-    /// Whether what has no versions leaves no entry where there is no room for one.
+    /// Whether a file goes for good: the file system has no room for its entry in the deleted area.
     var isForGood = false
     /// What the catalog gets of removals besides. The call adds them.
     var changes: [FactChange] = []

@@ -72,7 +72,7 @@ final class StaleWrites: Sendable {
     private func replaced(
         by program: RecordedTree.Program, at place: PlaceNumber
     ) throws(Errno) -> (version: VersionRow, isStale: Bool)? {
-        try recorded.engine.answer { $0.replaced(by: program.number, at: place) }
+        try recorded.engine.answer { (planning, _) in planning.replaced(by: program.number, at: place) }
     }
 
     /// Whether a program was refused, and has not read the document since: to put back a copy, as vim does, is no look
