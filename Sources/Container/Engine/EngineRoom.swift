@@ -14,6 +14,8 @@ struct Shortage {
     var mustSucceed = false
     /// Whether a content that a truncation overwrites need not be kept, because there is no room left for it.
     var discards = false
+    /// Whether every content is kept, whatever its size and the room: no program makes the call for itself.
+    var keepsAll = false
 }
 
 /// Makes room, and hears of what takes some.
@@ -55,7 +57,7 @@ final class EngineRoomLink: Sendable {
         do throws(Errno) {
             return try room.retrying({ shortage }) { () throws(Errno) in try body(&shortage) }
         } catch {
-            guard error.isFull, !shortage.discards else { throw error }
+            guard error.isFull, !shortage.discards, !shortage.keepsAll else { throw error }
             // Otherwise no program could make room by a truncation.
             shortage.discards = true
             return try body(&shortage)

@@ -122,7 +122,7 @@ struct EventWork: ~Copyable {
     ) throws(Errno) -> Bool {
         let (parts, size) = (engine.parts, labels.map(\.version.fingerprint.size).max() ?? 0)
         if shortage.discards, case .unlink(_, _, leavesNothing: true)? = events.first { return false }
-        guard parts.kept.mayKeep(size: size) else { return false }
+        guard shortage.keepsAll || parts.kept.mayKeep(size: size) else { return false }
         let file = try parts.files.open(content.file)
         mark(.content(content))
         copied.insert(content)

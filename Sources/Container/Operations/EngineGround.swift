@@ -126,6 +126,14 @@ final class EngineChange {
         do throws(Errno) { return try request() } catch { throw problem ?? error }
     }
 
+    /// A part of such a request that is not repeated where it finds no room: none is made by giving up other contents.
+    func once(_ body: () throws(Errno) -> Void) throws(Errno) {
+        do throws(Errno) { try body() } catch {
+            problem = error
+            throw .canceled
+        }
+    }
+
     /// A part of such a request.
     func part<Result>(_ body: () throws -> Result) throws(Errno) -> Result {
         do { return try body() } catch let error as Errno { throw error } catch {

@@ -126,8 +126,11 @@ struct EngineReplacing {
         let source = try staged(replacement.version)
         let live = try spot.open(flags: O_RDWR)
         try change.performing { () throws(Errno) in
-            try engine.perform(.truncate(change.program.number, found.place), [found]) { () throws(Errno) in
-                try OverwrittenFile(live, former, ground.state).fill(from: source.file, keepsSetID: keepsSetID)
+            let event = Event.truncate(change.program.number, found.place)
+            try engine.perform(event, [found], needing: Shortage(keepsAll: true)) { () throws(Errno) in
+                try change.once { () throws(Errno) in
+                    try OverwrittenFile(live, former, ground.state).fill(from: source.file, keepsSetID: keepsSetID)
+                }
             }
             try engine.perform(.save(change.program.number, found.place), [found])
             if let event = replacement.afterwards?(row.document) { try engine.perform(event) }
