@@ -40,7 +40,7 @@ final class EngineCoordination: CoordinatedContainer {
                 let process = (try? recorded.facts.actor(actor))??.author.process,
                 let origin = coordinator.origin(
                     of: recorded.callers.actor(thread: process), at: path, from: nil,
-                    item: document.flatMap { recorded.facts.id(of: $0, nil) })
+                    item: document.flatMap { identity(of: $0) })
             else { continue }
             return origin
         }
@@ -51,8 +51,19 @@ final class EngineCoordination: CoordinatedContainer {
     func noteReturn(by plan: Plan, to name: FileName, in parent: Node) {
         guard coordinator.isInUse, let path = tree.nodes.path(parent)?.appending(name) else { return }
         for case .row(let row) in plan.facts where row.file != nil && row.isContinuing {
-            if let item: ItemID = recorded.facts.id(of: row.document, nil) { coordinator.returned(item, to: path) }
+            if let item = identity(of: row.document) { coordinator.returned(item, to: path) }
         }
+    }
+
+    /// Answers at once: no row waits to be written for it. That of a file found below has the identity of the file.
+    private func identity(of document: DocumentNumber) -> ItemID? {
+        let first = RowNumber(document.number)
+        if let row = recorded.engine.known.row(first), row.how == .found, let file = row.file {
+            return DerivedIdentity.item(file, in: container)
+        }
+        do throws(StoreError) {
+            return recorded.facts.id(of: document, try recorded.facts.writtenDetail(of: first))
+        } catch { return nil }
     }
 
     private func subject(of fact: Fact) -> (PlaceNumber, DocumentNumber?, ActorNumber?)? {

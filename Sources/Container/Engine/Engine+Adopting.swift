@@ -88,6 +88,8 @@ extension Engine {
             let (last, known) = (facts.lastRow(at: name.place), facts.names(of: name.file))
             guard let status = try parts.files.status(of: name.file) else { throw Errno(rawValue: ESTALE) }
             let version = known.isEmpty && status.isRegular ? try firstVersion(of: name.file, status) : nil
+            // A file that had a document before begins another one.
+            let identity = log.lastRow(of: name.file) == nil ? version.flatMap { _ in parts.identity(name.file) } : nil
             if !log.missing.isEmpty {
                 try load(log.missing)
                 continue
@@ -97,13 +99,16 @@ extension Engine {
                 guard try isThere(names), PlanLog(self.known).lastRow(at: name.place)?.number == last?.number else {
                     throw Errno(rawValue: ESTALE)
                 }
-                record(name, status.entryType, known.first, version)
+                record(name, status.entryType, known.first, version, as: identity)
             }
             return
         }
     }
 
-    private func record(_ name: FileAtPlace, _ type: EntryType, _ other: NameRow?, _ version: VersionRow?) {
+    /// - Parameter identity: by which the document was shown until now, and its version by one derived from it.
+    private func record(
+        _ name: FileAtPlace, _ type: EntryType, _ other: NameRow?, _ version: VersionRow?, as identity: ItemID?
+    ) {
         let first = parts.recorder.reserve(2)
         defer { parts.recorder.finish(first) }
         var row = NameRow(
@@ -120,7 +125,12 @@ extension Engine {
         known.record(facts)
         parts.recorder.describe(facts)
         var told = FactTransaction(facts)
-        if type != .file { told.describe(row.number, NameDetail(type: type)) }
+        if type != .file || identity != nil { told.describe(row.number, NameDetail(type: type, document: identity)) }
+        if let identity, let version {
+            let shown = VersionID(
+                derivedFrom: identity, size: version.fingerprint.size, modified: version.modified)
+            told.describe(VersionNumber(first + 1), VersionDetail(alias: shown))
+        }
         parts.recorder.commit(told, from: first, last: first + UInt64(facts.count) - 1)
     }
 

@@ -24,6 +24,8 @@ final class Engine: Sendable {
         var unwatched: Range<Timestamp>?
         /// How programs are related, of those that are asked about.
         var kin: @Sendable ([ActorNumber]) -> Kin
+        /// The identity by which a file is shown that no fact tells of.
+        var identity: @Sendable (FileID) -> ItemID? = { _ in nil }
         /// Which of these places are quiet.
         var quiet: @Sendable ([PlaceNumber]) -> [PlaceNumber] = { _ in [] }
     }

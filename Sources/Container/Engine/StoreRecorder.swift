@@ -52,7 +52,9 @@ final class StoreRecorder: FactRecorder {
             switch fact {
             case .version(let version), .amend(let version):
                 let known = details.withLock { $0.removeValue(forKey: version.number) }
-                transaction.describe(version.number, known ?? detail(of: version))
+                var detail = known ?? detail(of: version)
+                detail.alias = told.detail(of: version.number)?.alias
+                transaction.describe(version.number, detail)
             case .row, .settle, .forget, .publish, .purge: continue
             }
         }

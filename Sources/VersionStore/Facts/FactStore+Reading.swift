@@ -41,6 +41,12 @@ extension FactStore {
         }
     }
 
+    public func writtenDetail(of row: RowNumber) throws(StoreError) -> NameDetail? {
+        do { return try catalog.access { try FactTables.detail(of: row, $0) } } catch {
+            throw CatalogConnection.storeError(error)
+        }
+    }
+
     public func detail(of row: RowNumber) throws(StoreError) -> NameDetail? {
         try read { try FactTables.detail(of: row, $0) }
     }
