@@ -16,6 +16,13 @@ final class ProgramNumbers: Sendable {
         var programs: [String: UInt32] = [:]
         /// The last number of a requester of whom nothing is known.
         var stranger: UInt64
+
+        mutating func program(_ name: String) -> UInt32? {
+            guard !name.isEmpty else { return nil }
+            let program = programs[name] ?? UInt32(programs.count)
+            programs[name] = program
+            return program
+        }
     }
 
     private let facts: FactStore
@@ -33,30 +40,46 @@ final class ProgramNumbers: Sendable {
     func number(of requester: Requester) throws(Errno) -> ActorNumber {
         guard let actor = requester.actor else { return try stranger(requester.author) }
         // One that was seen as an ancestor first has a number, but no relations yet.
-        let known = state.withLock { state in
-            state.numbers[actor.ref].flatMap { state.relations[$0] == nil ? nil : $0 }
+        let known = state.withLock { state -> (number: ActorNumber, isSame: Bool)? in
+            guard let number = state.numbers[actor.ref], let relation = state.relations[number] else { return nil }
+            let program = state.program(requester.author.program)
+            return (number, program == nil || program == relation.program)
         }
-        if let known { return known }
+        if let known {
+            return try known.isSame ? known.number : become(requester.author, actor.ref, after: known.number)
+        }
         var lineage: [ActorNumber] = []
         for ancestor in actor.lineage { lineage.append(try number(of: ancestor, callers.author(of: ancestor))) }
         let number = try number(of: actor.ref, requester.author)
         state.withLock { state in
-            let name = requester.author.program
-            let program = state.programs[name] ?? UInt32(state.programs.count)
-            state.programs[name] = program
             state.relations[number] = Kin.Relation(
-                actor: number, lineage: lineage, program: name.isEmpty ? nil : program,
+                actor: number, lineage: lineage, program: state.program(requester.author.program),
                 endsAtTerminal: actor.endsAtTerminal)
+        }
+        return number
+    }
+
+    /// A process that has become another program by execve(2), as a shell's child does behind its redirections. To the
+    /// rules that has the same parent, and goes on with what the former one has done.
+    private func become(_ author: Author, _ ref: ActorRef, after former: ActorNumber) throws(Errno) -> ActorNumber {
+        let number = try number(of: ActorFacts(author: author, started: ref.started))
+        state.withLock { state in
+            guard state.numbers[ref] == former else { return }
+            state.numbers[ref] = number
+            state.running.remove(former)
+            state.running.insert(number)
+            guard state.relations[number] == nil, var relation = state.relations[former] else { return }
+            relation.actor = number
+            relation.lineage.insert(former, at: min(1, relation.lineage.count))
+            relation.program = state.program(author.program)
+            state.relations[number] = relation
         }
         return number
     }
 
     private func number(of ref: ActorRef, _ author: @autoclosure () -> Author) throws(Errno) -> ActorNumber {
         if let known = state.withLock({ $0.numbers[ref] }) { return known }
-        let number: ActorNumber
-        do throws(StoreError) {
-            number = try facts.number(of: ActorFacts(author: author(), started: ref.started))
-        } catch { throw .ioError }
+        let number = try number(of: ActorFacts(author: author(), started: ref.started))
         state.withLock { state in
             state.numbers[ref] = number
             state.running.insert(number)
@@ -70,9 +93,11 @@ final class ProgramNumbers: Sendable {
             state.stranger += 1
             return state.stranger
         }
-        do throws(StoreError) {
-            return try facts.number(of: ActorFacts(author: author, started: occasion))
-        } catch { throw .ioError }
+        return try number(of: ActorFacts(author: author, started: occasion))
+    }
+
+    private func number(of actor: ActorFacts) throws(Errno) -> ActorNumber {
+        do throws(StoreError) { return try facts.number(of: actor) } catch { throw .ioError }
     }
 
     /// How programs are related. Called with locks held. One of whom nothing is known is as good as ended.

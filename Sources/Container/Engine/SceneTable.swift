@@ -56,6 +56,11 @@ final class SceneTable: Sendable {
     /// The daemon's memory of a handle; nil if the handle is not known.
     func handle(_ handle: HandleNumber) -> Handle? { state.withLock { $0.remembered[handle] } }
 
+    /// The process that has a handle runs another program by now.
+    func give(_ handle: HandleNumber, to actor: ActorNumber) {
+        state.withLock { $0.remembered.give(handle, to: actor) }
+    }
+
     /// Forgets a file that is as it was recorded and that no program has open.
     /// - Returns: whether it is forgotten.
     func forget(_ file: FileID) -> Bool {

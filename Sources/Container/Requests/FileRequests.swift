@@ -308,6 +308,7 @@ final class FileRequests: Sendable {
             // A child that ends closes what it inherited; only who opened the handle saves with it.
             let opener = file.requester.actor?.ref, recorded.callers.actor(closing: caller.thread)?.ref == opener
         else { return }
+        recorded.noteProgram(closing: file.number, of: file.requester)
         noteFilled(file)
         // A mapping of its may have changed what it has saved, into a page that waits to be written already.
         let mayHaveStored = unseen.mayOutlive(file) && engine.scene.handle(file.number)?.saved != nil

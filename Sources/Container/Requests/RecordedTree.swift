@@ -49,6 +49,15 @@ final class RecordedTree: Sendable {
         Program(requester: requester, number: try programs.number(of: requester))
     }
 
+    /// A program closes a file that it has opened. It may run another program by now.
+    func noteProgram(closing handle: HandleNumber, of opener: Requester) {
+        guard let actor = opener.actor else { return }
+        var requester = opener
+        requester.author.program = callers.program(ofClosing: actor.ref)
+        // The save counts as the former program's if it cannot be told.
+        if let number = try? programs.number(of: requester) { engine.scene.give(handle, to: number) }
+    }
+
     /// Whether a program makes names like this one up, or has made up the directory's.
     func isMadeUp(_ name: FileName, in parent: Node, by requester: Requester) -> Bool {
         requester.makesUp(name) || tree.nodes.location(parent).name.map { requester.makesUp($0.name) } ?? false

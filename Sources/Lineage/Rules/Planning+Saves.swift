@@ -150,7 +150,10 @@ extension Planning {
         amended.modified = file.modified
         amended.isAppended = version.isAppended && isExtension(file)
         // A rival stays that of the program whose rename or exchange made it one: no program is its own rival.
-        if version.loser == nil { amended.author = actor ?? version.author }
+        // What several append as one is that of the program that has begun it.
+        if version.loser == nil, !amended.isAppended || version.author == nil {
+            amended.author = actor ?? version.author
+        }
         // A handle that was opened at the present name saves there, also if the version began under the former one.
         if let opened = handle.flatMap({ memory[$0] })?.opened,
             let row = facts.names(of: file.id).first(where: { $0.document == facts.document(of: version) }),

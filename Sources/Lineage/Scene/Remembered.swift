@@ -34,6 +34,9 @@ public struct Remembered: Sendable {
 
     public subscript(_ handle: HandleNumber) -> Handle? { handles[handle] }
 
+    /// The process that has a handle runs another program by now.
+    public mutating func give(_ handle: HandleNumber, to actor: ActorNumber) { handles[handle]?.actor = actor }
+
     /// The handles of a file, in the order in which they were opened.
     public func handles(of file: FileID) -> [Handle] { (handlesOf[file] ?? []).compactMap { handles[$0] } }
 
