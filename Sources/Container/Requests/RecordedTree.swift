@@ -96,10 +96,11 @@ final class RecordedTree: Sendable {
     func entryLocked(_ name: FileName, in parent: Node) throws(Errno) -> FoundName? {
         let directory = try tree.descriptor(of: parent)
         guard let stat = try Backing.statIfPresent(name.bytes, in: directory.raw) else { return nil }
-        let isForeign = parent.isForeign || tree.standing(of: stat, Node.Name(parent: parent, name: name)) != .own
+        let node = tree.nodes.node(stat.key)
+        let isForeign = parent.isForeign || node?.isForeign ?? false
+            || tree.standing(of: stat, Node.Name(parent: parent, name: name)) != .own
         return FoundName(
-            parent: parent, name: name, directory: directory, stat: stat, node: tree.nodes.node(stat.key),
-            isForeign: isForeign)
+            parent: parent, name: name, directory: directory, stat: stat, node: node, isForeign: isForeign)
     }
 
     /// Whether facts tell of what has a name already.
