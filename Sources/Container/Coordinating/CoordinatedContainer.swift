@@ -69,7 +69,11 @@ extension CoordinatedContainer {
 
     /// Reports actions without a wait to presenters and to holders of claims.
     func report(_ accesses: [Access?], by caller: Caller) {
-        for access in accesses { if let access { coordinator.notice(access, by: requester(caller).actor) } }
+        if accesses.contains(where: { $0 != nil }) { report(accesses, by: requester(caller).actor) }
+    }
+
+    func report(_ accesses: [Access?], by actor: FileActor?) {
+        for case let access? in accesses { coordinator.notice(access, by: actor) }
     }
 
     /// The change of what a node stands for, under its name; nil if no client takes part.

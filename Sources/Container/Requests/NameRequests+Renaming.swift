@@ -15,6 +15,9 @@ extension NameRequests {
         var newParent: Node
         var newName: FileName
         var flags: UInt32
+        /// What clients hear of it, and which program it is by.
+        var accesses: [Access?] = []
+        var actor: FileActor?
 
         var isExchange: Bool { flags & linux_RENAME_EXCHANGE != 0 }
     }
@@ -35,11 +38,10 @@ extension NameRequests {
         try recorded.repeating { () throws(Errno) in
             guard let source = try recorded.entry(name, in: parent) else { throw recorded.missing(name, in: parent) }
             let target = try recorded.entry(newName, in: newParent)
-            let move = Move(source: source, target: target, newParent: newParent, newName: newName, flags: flags)
+            var move = Move(source: source, target: target, newParent: newParent, newName: newName, flags: flags)
             if move.isExchange, target == nil { throw .noSuchFileOrDirectory }
-            let accesses = accesses(of: move)
+            (move.accesses, move.actor) = (accesses(of: move), program.requester.actor)
             try rename(move, by: program)
-            coordination.report(accesses, by: caller)
         }
     }
 
@@ -185,6 +187,8 @@ extension NameRequests {
             if let target, let leaving { takeBack(names, target, leaving) }
             throw error
         }
+        // Holders and presenters hear of it where they are, before they go along.
+        coordination.report(move.accesses, by: move.actor)
         if !move.isExchange, target?.stat.key == source.stat.key { return }
         if let target, let leaving { leave(names, target, leaving) }
         coordination.noteMove(
