@@ -41,7 +41,7 @@ extension FactReader {
     /// | a version of a document that has the name | `saved`, and `conflict` for its loser |
     /// | a version beside a document | `conflict` if it is one |
     /// | a conflict is settled | `resolved` |
-    /// | a version of a document with a name goes for good | `version-lost` |
+    /// | a version goes for good, of a document with a name or with an entry that is purged | `version-lost` |
     ///
     /// | event | |
     /// |---|---|
@@ -74,6 +74,7 @@ private struct Teller {
     private let time: Timestamp
     private let actor: ActorNumber?
     private let names: NamesTold
+    private let isPurge: Bool
     private(set) var told: [ToldChange] = []
     private(set) var origin: UInt64?
 
@@ -87,6 +88,7 @@ private struct Teller {
             }
         }
         names = try NamesTold(look, facts.compactMap { if case .row(let row) = $0 { row } else { nil } })
+        isPurge = facts.contains { if case .purge = $0 { true } else { false } }
         let known = circumstances.max { $0.time < $1.time }
         // Of what is told alone, such as a resolution, nothing says when it was.
         let before = try FactTables.names(look.database, "seq <= ? ORDER BY seq DESC LIMIT 1", .bound(last)).first
@@ -217,7 +219,7 @@ private struct Teller {
 
     private mutating func tellForgotten(_ version: VersionNumber) throws {
         guard let row = look.stored.version(version).flatMap({ look.stored.row($0.row) }),
-            try name(of: row.document, preferring: row) != nil
+            try isPurge || name(of: row.document, preferring: row) != nil
         else { return }
         try tell(.versionLost, version)
     }
