@@ -51,9 +51,12 @@ final class EngineBrowsing: BrowsableContainer {
             Location(directory: SharedDescriptor(borrowing: entry.directory.rawValue), path: Array(entry.name.utf8)))
     }
 
-    /// A current version that nothing has changed since is in its file.
+    /// A version in the last content of a file is there, if it is nowhere else.
     func file(holding version: Version) throws(Errno) -> SharedDescriptor? {
-        guard let found = recorded.find(FileID(version.content.high)) else { return nil }
+        let file = FileID(version.content.high)
+        guard let last = recorded.facts.facts().lastContent(of: file), ContentID(last) == version.content,
+            let found = recorded.find(file)
+        else { return nil }
         let stat = try Backing.stat(found.raw)
         guard stat.isRegular, stat.size >= version.size else { return nil }
         return try withExtendedLifetime(found) { () throws(Errno) in

@@ -149,6 +149,7 @@ struct EngineReturning {
     private func isThere(_ version: VersionRow) throws(Errno) -> Bool {
         let size = version.fingerprint.size
         if size == 0 || ground.names.kept.contains(version.content, size: size) { return true }
+        guard ground.facts.facts().lastContent(of: version.content.file) == version.content else { return false }
         return try ground.recorded.files.status(of: version.content.file) != nil
     }
 
