@@ -12,12 +12,18 @@ import Testing
             let names = try work(in: container)
             let before = try container.must("log", "d/a", "--json").text
             try container.unmount()
-            try mustRun("sqlite3", [container.path + "/.versionsfs/catalog.sqlite", "DELETE FROM change"])
+            // The engine has no feed beside what it tells of.
+            if !Workplace.servesByEngine {
+                try mustRun("sqlite3", [container.path + "/.versionsfs/catalog.sqlite", "DELETE FROM change"])
+            }
             try container.mount()
             let after = try container.must("log", "--all").text
             let lines = after.split(separator: "\n").map(String.init)
             var problems: [String] = []
-            for (event, path, count) in [("saved", "d/a", 2), ("saved", "d/gone", 1), ("deleted", "d/gone", 1)] {
+            let lost = Workplace.servesByEngine ? 0 : 1
+            for (event, path, count) in [
+                ("saved", "d/a", 1 + lost), ("saved", "d/gone", lost), ("deleted", "d/gone", 1),
+            ] {
                 let found = lines.count { $0.contains(" \(event) ") && $0.hasSuffix(" \(path)") }
                 if found != count { problems.append("\(event) \(path): \(found) times") }
             }

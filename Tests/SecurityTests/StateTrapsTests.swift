@@ -111,7 +111,7 @@ private let alice: UInt32 = 5
             cd \(place)/template/.versionsfs
             for shelf in objects deleted; do
                 mkdir \(place)/template/aside-$shelf
-                mv $shelf/* \(place)/template/aside-$shelf
+                find $shelf -mindepth 1 -maxdepth 1 -exec mv -t \(place)/template/aside-$shelf {} +
                 for x in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do for y in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do
                     ln -s \(out)/room $shelf/$x$y
                 done; done

@@ -28,6 +28,9 @@ public enum Workplace {
     /// Whether the random and crash tests run at their full numbers.
     public static let isFull = environmentNow()["VERSIONSFS_FULL"] == "1"
 
+    /// Whether the engine serves the mounts.
+    public static let servesByEngine = environmentNow()["VERSIONSFS_ENGINE"] == "1"
+
     /// Whether mounts may use io_uring: the same tests hold with it and, where VERSIONSFS_TEST_RING says `no`, without.
     public static let usesRing = environmentNow()["VERSIONSFS_TEST_RING"] != "no"
 
