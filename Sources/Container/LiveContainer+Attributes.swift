@@ -49,6 +49,7 @@ extension LiveContainer: ContentKeeper {
 
     /// Told by ``make(_:look:_:)`` and ``metadataChanged(of:mayHaveMode:by:)``.
     func attributesChanged(of node: Node, by caller: Caller) {}
+    func timeWillChange(of node: Node) {}
 
     func metadataChanged(of node: Node, mayHaveMode: Bool, by caller: Caller) {
         let document = node.isRegular ? knownDocument(of: node) : nil

@@ -61,6 +61,9 @@ protocol ContentKeeper: AnyObject, Sendable {
 
     // These are called with no lock held.
 
+    /// The time of the last change of a file is about to be set.
+    func timeWillChange(of node: Node)
+
     /// Others can see that attributes have changed.
     func attributesChanged(of node: Node, by caller: Caller)
 

@@ -41,11 +41,26 @@ final class EngineKeeper: ContentKeeper {
         }
     }
 
-    private func record(attributesOf node: Node, by caller: Caller) throws(Errno) {
+    /// A file of which no fact tells has been shown by its time until now.
+    func timeWillChange(of node: Node) {
+        guard node.isRegular else { return }
+        do throws(Errno) {
+            guard let entry = try entry(node), try !recorded.isKnown(entry) else { return }
+            recorded.files.letGo(try recorded.adopt(entry).file)
+        } catch { logger.info("a file of which nothing was recorded is not yet: \(error)") }
+    }
+
+    /// The present name of what has versions, and of directories.
+    private func entry(_ node: Node) throws(Errno) -> FoundName? {
         guard !node.isForeign, let name = recorded.tree.nodes.location(node).name,
             let entry = try recorded.entry(name.name, in: name.parent), entry.node === node, !entry.isForeign,
             try !files.versioned.isLeftOut(entry)
-        else { return }
+        else { return nil }
+        return entry
+    }
+
+    private func record(attributesOf node: Node, by caller: Caller) throws(Errno) {
+        guard let entry = try entry(node) else { return }
         let program = try recorded.program(caller)
         let found = try recorded.adopt(entry)
         defer { recorded.files.letGo(found.file) }

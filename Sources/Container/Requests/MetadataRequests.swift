@@ -65,6 +65,7 @@ final class MetadataRequests: Sendable {
         callers.learn(caller)
         let keeper = try keeper()
         if let size = edit.size { try keeper.resize(node, handle, to: size, by: caller) }
+        if edit.modified != nil { keeper.timeWillChange(of: node) }
         let (attributes, isTold) = try tree.names.reading { () throws(Errno) in
             let place = try reach(node)
             defer { withExtendedLifetime(place) {} }

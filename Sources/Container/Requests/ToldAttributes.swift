@@ -1,5 +1,6 @@
 // The extended attributes through which a mount over the engine tells of versions (DESIGN 3.2).
 
+import Glibc
 import Lineage
 import SystemPackage
 import VersionModel
@@ -64,11 +65,22 @@ final class ToldAttributes: Sendable {
     /// The generation of the file at this moment, also while it is being written.
     private func generation(of node: Node, _ item: ItemID, _ current: ListedVersion?) throws -> ContentGeneration {
         let stat = try recorded.tree.stat(node)
-        guard let current, current.row.file == node.file, current.row.fingerprint.size == stat.size,
-            current.row.modified == stat.modified, let id = try past.lists.id(of: current.number)
+        guard let current, current.row.fingerprint.size == stat.size,
+            try current.row.file == node.file && current.row.modified == stat.modified
+                || holds(node, stat, current.row),
+            let id = try past.lists.id(of: current.number)
         else { return ContentGeneration(item: item, file: stat) }
         // A version may be amended, so the time of the last save counts as well.
         return ContentGeneration(version: id, saved: HybridTime(wall: current.row.time, logical: 0))
+    }
+
+    /// Whether a file has the bytes of a version, as one does whose time was set, or that another one was renamed over.
+    private func holds(_ node: Node, _ stat: FileStat, _ version: VersionRow) throws(Errno) -> Bool {
+        guard stat.size <= FileLooks.hashedAtOnce else { return false }
+        let file = try recorded.tree.names.reading { () throws(Errno) in
+            try recorded.tree.openOwn(node, flags: O_RDONLY)
+        }
+        return FileLooks.fingerprint(of: file.raw, stat, as: version.content) == version.fingerprint
     }
 
     /// The same of what has no versions of its own: a directory is what stands in it now, a file of another file system
@@ -80,6 +92,11 @@ final class ToldAttributes: Sendable {
         switch key {
         case "version":
             return Array(VersionID(derivedFrom: item, size: stat.size, modified: stat.modified).hex.utf8)
+        // Of a file that is to be its first version.
+        case "generation" where node.isRegular:
+            let version = VersionID(derivedFrom: item, size: stat.size, modified: stat.modified)
+            let saved = HybridTime(wall: stat.modified, logical: 0)
+            return Array(ContentGeneration(version: version, saved: saved).text.utf8)
         case "generation": return Array(ContentGeneration(item: item, file: stat).text.utf8)
         default: return Array(String(try conflicts(in: node)).utf8)
         }
