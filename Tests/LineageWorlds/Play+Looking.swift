@@ -43,6 +43,12 @@ extension Play {
         return contents(current.map(world.facts.ancestors) ?? [])
     }
 
+    /// The contents of what the newest version with some letters goes back to.
+    func parents(of letters: Substring) -> String {
+        let version = world.facts.versions.last { $0.fingerprint.letters == letters }
+        return contents(version.map(world.facts.ancestors) ?? [])
+    }
+
     /// The deleted list, oldest first: each name with its versions.
     public var deleted: String {
         world.facts.deleted().map { entry in

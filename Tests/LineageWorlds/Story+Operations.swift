@@ -234,9 +234,21 @@ extension Story {
             "save f; 3: read f; 2: save f; drop f b; 3: save f",
             "f: d c a", "conflicts f: c"),
         Story(
-            "where nothing was before it, it knows of no version",
+            "where nothing was before it, its save is a rival without a base",
             "3: read f; 2: save f; drop f a; 3: save f",
-            "f: c b", "conflicts f: "),
+            "f: c b", "conflicts f: b", "parents f: "),
+        Story(
+            "so is what it writes to a file without a name",
+            "3: read f; h=write f; 2: save n; mv n f; drop f; 3: write h; close h",
+            "f: c b", "content f: b", "conflicts f: c"),
+        Story(
+            "a loser whose author has gone on from it is no part of its winner",
+            "1: read f; 2: read f; 1: save f; 2: save f; 1: save f",
+            "f: d c b a", "parents f: b", "before c: a", "conflicts f: c"),
+        Story(
+            "a loser that a user gives up is",
+            "1: read f; 2: read f; 1: save f; 2: save f; resolve f",
+            "f: c b a", "parents f: a b", "before c: a b"),
         Story(
             "a version that a program works from is not thinned",
             "3: read f; 2: save f; save f; thin f; 3: save f",

@@ -10,6 +10,7 @@ public struct Story: Sendable, CustomStringConvertible {
     /// | `history f: b a` | the same with all that they go back to |
     /// | `conflicts f: b` | its conflict versions |
     /// | `parents f: b a` | what its current version goes back to |
+    /// | `before b: a` | what the version with that content goes back to |
     /// | `content f: b` | what its file holds |
     /// | `deleted: f a`, `superseded: a` | documents without a name |
     /// | `links: f`, `versions: b a` | names of several that were removed; all versions there are |
@@ -58,6 +59,7 @@ public struct Story: Sendable, CustomStringConvertible {
         case ("content", let name?): found = play.content(name)
         case ("history", let name?): found = play.history(name)
         case ("parents", let name?): found = play.parents(name)
+        case ("before", let letters?): found = play.parents(of: letters)
         case ("conflicts", let name?): found = play.conflicts(name)
         case (_, let name?): found = play.listing(name)
         default: return "no such expectation: \(line)"

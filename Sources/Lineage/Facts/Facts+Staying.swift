@@ -28,8 +28,8 @@ extension Facts {
         return documents(from: version).contains { !isGone($0) } ? .origin : nil
     }
 
-    /// What a version goes back to for its users: its parents, and the loser that was settled. In place of those that
-    /// are gone, the nearest before them that remain.
+    /// What a version goes back to for its users: its parents, and a loser that a user has settled in its favour. In
+    /// place of those that are gone, the nearest before them that remain.
     public func ancestors(of version: VersionRow) -> [VersionNumber] {
         var (pending, found, seen) = ([VersionNumber](), [VersionNumber](), Set([version.number]))
         pending = before(version)
@@ -47,9 +47,18 @@ extension Facts {
 
     /// What a version goes back to, whether that remains or not.
     private func before(_ version: VersionRow) -> [VersionNumber] {
-        var parents = [version.parents.first, version.parents.second].compactMap(\.self)
-        if let loser = version.loser, isSettled(loser), !parents.contains(loser) { parents.append(loser) }
-        return parents
+        let parents = [version.parents.first, version.parents.second].compactMap(\.self)
+        guard let loser = version.loser, isSettled(loser), !parents.contains(loser), !hasSuccessor(loser) else {
+            return parents
+        }
+        return parents + [loser]
+    }
+
+    /// Whether a version of its document goes back to this one: its author has gone on from it, or it was merged or
+    /// chosen. Its winner is no merge of it then.
+    private func hasSuccessor(_ version: VersionNumber) -> Bool {
+        guard let document = document(of: version) else { return false }
+        return versions(of: document).contains { $0.parents.first == version || $0.parents.second == version }
     }
 
     /// The first of the ancestors of each of these versions, which were forgotten. Those of a long history are found

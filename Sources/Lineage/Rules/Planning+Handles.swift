@@ -83,9 +83,8 @@ extension Planning {
     mutating func readForBackup(_ actor: ActorNumber, _ place: PlaceNumber) {
         guard let document = facts.occupant(of: place)?.document else { return }
         memory.asked?.note(document)
-        memory.retractRead(by: actor) { observation in
-            observation.version.map { facts.goesBack(document, to: $0) } ?? (observation.document == document)
-        }
+        let planning = self
+        memory.retractRead(by: actor) { planning.concerns($0, document) }
     }
 
     /// A write that the daemon sees. An append overwrites nothing.

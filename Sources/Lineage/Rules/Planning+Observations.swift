@@ -31,17 +31,13 @@ extension Planning {
     public func base(of actor: ActorNumber, in document: DocumentNumber) -> VersionNumber? {
         memory.asked?.note(document)
         if memory.observations.isEmpty { return nil }
-        func isInHistory(_ version: VersionNumber) -> Bool { facts.goesBack(document, to: version) }
         func latest(_ counts: (Observation) -> Bool) -> Observation? {
-            memory.observations.last { observation in
-                guard counts(observation) else { return false }
-                return observation.version.map(isInHistory) ?? (observation.document == document)
-            }
+            memory.observations.last { counts($0) && concerns($0, document) }
         }
         if let own = latest({ $0.actor == actor || kin.lends($0.actor, to: actor) }) { return own.version }
         for ancestor in kin.lenders(to: actor) {
             let hasReader = memory.observations.contains {
-                $0.isRead && kin.lends($0.actor, to: ancestor) && $0.version.map(isInHistory) ?? false
+                $0.isRead && $0.version != nil && kin.lends($0.actor, to: ancestor) && concerns($0, document)
             }
             guard hasReader else { continue }
             let lent = latest {
@@ -50,6 +46,14 @@ extension Planning {
             if let lent { return lent.version }
         }
         return nil
+    }
+
+    /// Whether an observation is of a document. A version that is gone is in no history any more.
+    func concerns(_ observation: Observation, _ document: DocumentNumber) -> Bool {
+        guard let seen = observation.version, facts[seen]?.isForgotten == false else {
+            return observation.document == document
+        }
+        return facts.goesBack(document, to: seen)
     }
 
     /// The base of a program if its save is a rival of the current version; nil if one follows the other.

@@ -230,8 +230,8 @@ extension Planning {
         var version = VersionRow(
             number: VersionNumber(takeNumber()), time: now, row: row.number, content: file.content,
             fingerprint: file.fingerprint, file: id, modified: file.modified, author: actor)
-        version.base = rival
-        version.parents = Parents(rival ?? former ?? file.holds)
+        version.base = rival.flatMap(known)
+        version.parents = Parents(rival.map(known) ?? former ?? file.holds)
         version.beside = rival == nil ? .history : .conflict
         record(.version(version))
         // A program that knows how the document went on does not work from what it leaves beside it.
