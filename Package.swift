@@ -163,7 +163,7 @@ let package = Package(
                 "versionsfs", "versionsctl", "TestActor", "FaultShim", "Coordination", "VersionModel", "VersionStore",
                 "Lineage", "LineageWorlds", system,
             ]),
-        tests("Stories", ["versionsfs", "versionsctl", "TestActor"]),
+        tests("Stories", ["versionsfs", "versionsctl", "TestActor", "Lineage", "VersionModel"]),
         tests(
             "CrashTests",
             [

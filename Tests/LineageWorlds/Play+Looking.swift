@@ -73,6 +73,13 @@ extension Play {
         world.facts.superseded().map { contents(world.facts.listing(of: $0)) }.joined(separator: ", ")
     }
 
+    /// The same as entries of the deleted list: each name with its versions.
+    public var replaced: String {
+        world.facts.rows.compactMap(world.facts.replacement).map { entry in
+            "\(Self.name(of: entry.departure.place)) \(contents(world.facts.listing(of: entry.occupant.document)))"
+        }.joined(separator: ", ")
+    }
+
     /// What a name's file holds.
     public func content(_ name: Substring) -> String {
         place(name).flatMap { world.disk.file(at: $0) }.flatMap { world.disk[$0]?.content.letters } ?? "-"

@@ -194,7 +194,12 @@ extension Story {
         Story(
             "what a program wrote before it renamed that over a document is no document to bring back",
             "save n; mv n f; rm f",
-            "deleted: f b a", "superseded: "),
+            "deleted: f b a", "superseded: ", "replaced: "),
+        Story(
+            "nor is it where it came back once to make another name's content",
+            setup: "save n; mv n g",
+            "2: save n; mv n g",
+            "g: c b", "superseded: ", "replaced: "),
         Story(
             "two documents that hold the same and were renamed over stand for one",
             setup: "save g; age",
@@ -212,7 +217,7 @@ extension Story {
             "mv a b over b, where a had a history",
             setup: "save g; save f",
             "mv f g",
-            "g is g", "g: c b", "f: -", "superseded: c a"),
+            "g is g", "g: c b", "f: -", "superseded: c a", "replaced: f c a"),
         Story(
             "mv a b; create a",
             setup: "save n; age",

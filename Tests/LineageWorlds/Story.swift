@@ -12,7 +12,7 @@ public struct Story: Sendable, CustomStringConvertible {
     /// | `parents f: b a` | what its current version goes back to |
     /// | `before b: a` | what the version with that content goes back to |
     /// | `content f: b` | what its file holds |
-    /// | `deleted: f a`, `superseded: a` | documents without a name |
+    /// | `deleted: f a`, `superseded: a`, `replaced: f a` | documents without a name |
     /// | `links: f`, `versions: b a` | names of several that were removed; all versions there are |
     /// | `n is f` | a name shows the document that the other one had after the setup |
     /// | `n is new` | it shows one that no name had |
@@ -54,6 +54,7 @@ public struct Story: Sendable, CustomStringConvertible {
         switch (what.first, what.last) {
         case ("deleted", _): found = play.deleted
         case ("superseded", _): found = play.superseded
+        case ("replaced", _): found = play.replaced
         case ("links", _): found = play.links
         case ("versions", _): found = play.versions
         case ("content", let name?): found = play.content(name)

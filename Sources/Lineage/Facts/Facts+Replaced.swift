@@ -6,8 +6,9 @@ extension Facts {
     /// The entry of a rename that took a document's last name away; nil if it has none.
     ///
     /// The list of them (``superseded()``) compares contents with those of all documents. This looks only where a
-    /// content is by the facts: at the versions that share it, and at what the document's heir showed. So it may list
-    /// a document whose content another one has by chance; it lists all that are shown nowhere else.
+    /// content is by the facts: at the versions that share it, at documents that began with it, and at what the
+    /// document's heir showed. So it may list a document whose content another one has by chance; it lists all that
+    /// are shown nowhere else.
     public func replacement(by departure: NameRow) -> Deleted? {
         guard case .movedAway(let target) = departure.how,
             let occupant = lastOccupant(of: departure.place, before: departure.number), !occupant.hasNoVersions,
@@ -19,18 +20,22 @@ extension Facts {
             row.document == occupant.document ? nil : shown(in: row.document, until: row.number.number)
         }
         let isNothingNew = versions(of: occupant.document).allSatisfy { version in
+            if documents(from: version.number).contains(where: { isShown($0, insteadOf: occupant.document) }) {
+                return true
+            }
             let others = (heir.map { [$0] } ?? []) + versions(in: version.content)
             return others.contains {
-                $0.fingerprint == version.fingerprint && isShown($0, insteadOf: occupant.document)
+                $0.fingerprint == version.fingerprint
+                    && document(of: $0).map { isShown($0, insteadOf: occupant.document) } ?? false
             }
         }
         return isNothingNew ? nil : Deleted(departure: departure, occupant: occupant)
     }
 
-    /// Whether a version is shown by another document: by one that has a name or an entry, and of documents that were
-    /// renamed over others by the one with the most versions.
-    private func isShown(_ version: VersionRow, insteadOf document: DocumentNumber) -> Bool {
-        guard let other = self.document(of: version), other != document, !isGone(other) else { return false }
+    /// Whether another document shows what it has: one that has a name or an entry, and of documents that were renamed
+    /// over others the one with the most versions.
+    private func isShown(_ other: DocumentNumber, insteadOf document: DocumentNumber) -> Bool {
+        guard other != document, !isGone(other) else { return false }
         guard isReplaced(other) else { return true }
         let (count, own) = (versions(of: other).count, versions(of: document).count)
         return (own, other) < (count, document)

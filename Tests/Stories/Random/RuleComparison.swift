@@ -1,4 +1,4 @@
-// What the product says of a directory's documents beside what the model says, as sentences about what differs.
+// What the product says of a directory's documents beside what a reference says, as sentences about what differs.
 
 import CTestSupport
 import Foundation
@@ -16,24 +16,21 @@ struct RuleComparison {
     let socket: ControlSocket
     let directory: String
 
-    func problems(_ model: RuleModel, _ pids: [Int: Int32]) throws -> [String] {
+    func problems(_ reference: some RuleReference, _ pids: [Int: Int32]) throws -> [String] {
         let names = try container.names(in: directory)
         var problems: [String] = []
-        if names != model.names.keys.sorted() {
-            problems.append("names: \(names), the model has \(model.names.keys.sorted())")
-        }
-        for name in names { problems += try document(name, model, pids) }
-        problems += try deletions(model)
-        return problems
+        if names != reference.present { problems.append("names: \(names), not \(reference.present)") }
+        for name in names { problems += try document(name, reference, pids) }
+        return problems + (try deletions(reference))
     }
 
-    private func document(_ name: String, _ model: RuleModel, _ pids: [Int: Int32]) throws -> [String] {
-        guard let item = model.names[name].flatMap({ model.items[$0] }) else { return [] }
+    private func document(_ name: String, _ reference: some RuleReference, _ pids: [Int: Int32]) throws -> [String] {
+        guard let document = reference.document(name) else { return [] }
         let path = directory + "/" + name
         let text = container.text(of: path)
         var problems: [String] = []
-        if text != model.content(name) {
-            problems.append("\(path) holds '\(text ?? "nothing")', the model has '\(model.content(name) ?? "nothing")'")
+        if text != reference.content(name) {
+            problems.append("\(path) holds '\(text ?? "nothing")', not '\(reference.content(name) ?? "nothing")'")
         }
         let history: HistoryRecord = try socket.call("history", target: path)
         var contents: [String: String] = [:]
@@ -46,38 +43,37 @@ struct RuleComparison {
                 version.kind, contents[version.id] ?? "?", version.pid ?? 0,
                 version.parents.compactMap { contents[$0] })
         }.sorted()
-        let expected = item.versions.values.map { version in
-            line(
-                version.kind.rawValue, version.content, version.author.flatMap { pids[$0] } ?? 0,
-                version.parents.compactMap { item.versions[$0]?.content })
+        let expected = document.versions.map { version in
+            line(version.kind, version.content, version.author.flatMap { pids[$0] } ?? 0, version.parents)
         }.sorted()
         if found != expected {
             problems.append(
-                "history of \(path):\n  it has\n    \(found.joined(separator: "\n    "))\n  the model has\n    "
+                "history of \(path):\n  it has\n    \(found.joined(separator: "\n    "))\n  the reference has\n    "
                     + expected.joined(separator: "\n    "))
         }
-        return problems + (try conflict(path, item, contents))
+        return problems + (try conflict(path, document))
     }
 
     /// With one loser, the conflict's base is the one from which that parted; with several, which is shown first is a
     /// matter of taste.
-    private func conflict(_ path: String, _ item: RuleModel.Item, _ contents: [String: String]) throws -> [String] {
-        let losers = item.versions.values.filter { $0.kind == .conflict }
-        guard losers.count == 1, let loser = losers.first else { return [] }
+    private func conflict(_ path: String, _ document: RuleDocument) throws -> [String] {
+        guard let expected = document.base else { return [] }
         let conflicts: [ConflictRecord] = try socket.call("conflicts", target: path)
         guard conflicts.count == 1, let found = conflicts.first else {
             return ["\(path): \(conflicts.count) conflicts listed"]
         }
-        let base = found.base.flatMap { contents[$0.id] }
-        let expected = item.current.flatMap { item.commonAncestor($0, loser.id) }.flatMap { item.versions[$0]?.content }
-        return base == expected
-            ? [] : ["the base of \(path) is '\(base ?? "none")', the model has '\(expected ?? "none")'"]
+        // It may be a version of the document that this one began with.
+        let content = found.base.flatMap { try? container.content(of: $0) }
+        switch (expected, content.map { String(decoding: $0, as: UTF8.self) }) {
+        case (.none, nil): return []
+        case (.content(let text), let base) where base == text: return []
+        case (_, let base): return ["the base of \(path) is '\(base ?? "none")', the reference has \(expected)"]
+        }
     }
 
-    private func deletions(_ model: RuleModel) throws -> [String] {
+    private func deletions(_ reference: some RuleReference) throws -> [String] {
         let entries: [DeletedRecord] = try socket.call("deleted", target: directory)
         let found = entries.map { "\(($0.path as NSString).lastPathComponent): \($0.size)" }.sorted()
-        let expected = model.deleted.values.map { "\($0.name): \($0.content.utf8.count)" }.sorted()
-        return found == expected ? [] : ["deleted: \(found), the model has \(expected)"]
+        return found == reference.deletions ? [] : ["deleted: \(found), not \(reference.deletions)"]
     }
 }

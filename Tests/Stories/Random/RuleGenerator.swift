@@ -2,7 +2,7 @@
 
 import Support
 
-/// Makes operations that fit to what a model says is there.
+/// Makes operations that fit to what a reference says is there.
 struct RuleGenerator {
     /// How often each operation comes, in shares.
     private static let shares: [RuleOperation.Verb: Int] = [
@@ -28,7 +28,7 @@ struct RuleGenerator {
     private var buffers: [Int: [String: String]] = [:]
     private var lastProcess = 0
 
-    init(_ setting: RuleModel.StaleWrites, seed: UInt64) {
+    init(_ setting: RuleSetting, seed: UInt64) {
         merges = setting == .merge
         dice = SeededGenerator(seed: seed)
         let merges = merges
@@ -38,35 +38,35 @@ struct RuleGenerator {
 
     static func firstText(_ name: String) -> String { SlotText.text((0..<5).map { "\(name) \($0)" }) }
 
-    /// The next operation for what the model says.
-    mutating func next(_ model: RuleModel) -> RuleOperation {
+    /// The next operation for what the reference says.
+    mutating func next(_ reference: some RuleReference) -> RuleOperation {
         while true {
-            if let operation = draw(model) { return operation }
+            if let operation = draw(reference) { return operation }
         }
     }
 
-    private mutating func draw(_ model: RuleModel) -> RuleOperation? {
+    private mutating func draw(_ reference: some RuleReference) -> RuleOperation? {
         guard let verb = verbs.randomElement(using: &dice),
-            let process = model.lineages.keys.sorted().randomElement(using: &dice)
+            let process = reference.lineages.keys.sorted().randomElement(using: &dice)
         else { return nil }
         var operation = RuleOperation(verb: verb, process: process)
         switch verb {
         case .spawn:
-            guard (model.lineages[process]?.count ?? 0) <= Self.deepest, model.lineages.count < Self.most else {
+            guard (reference.lineages[process]?.count ?? 0) <= Self.deepest, reference.lineages.count < Self.most else {
                 return nil
             }
             lastProcess += 1
             operation.second = 100 + lastProcess
             return operation
         case .end:
-            guard let child = model.lineages.keys.filter({ $0 > 100 }).sorted().randomElement(using: &dice) else {
+            guard let child = reference.lineages.keys.filter({ $0 > 100 }).sorted().randomElement(using: &dice) else {
                 return nil
             }
             operation.second = child
             return operation
         default: break
         }
-        let present = model.names.keys.sorted()
+        let present = reference.present
         let canCreate: Set<RuleOperation.Verb> = [.save, .saveByRename, .saveByOrdinaryRename]
         let choices = canCreate.contains(verb) ? Array(Set(present + Self.adopted + Self.free)).sorted() : present
         guard let name = choices.randomElement(using: &dice) else { return nil }
@@ -81,36 +81,36 @@ struct RuleGenerator {
             return nil
         }
         // Made by vim, such a name is its scaffolding from the start, of which
-        // the model knows only as part of a backup.
-        if verb == .unlinkAndCreate, RuleModel.isScaffolding(name, madeBy: model.program(process)) { return nil }
+        // the reference knows only as part of a backup.
+        if verb == .unlinkAndCreate, RuleModel.isScaffolding(name, madeBy: reference.program(process)) { return nil }
         if verb == .move || verb == .exchange {
             let others = (verb == .move ? Array(Set(present + Self.free)).sorted() : present).filter { $0 != name }
             guard let other = others.randomElement(using: &dice) else { return nil }
             operation.other = other
         }
         if verb == .closeAfterRename || verb == .closeAfterLoad {
-            let others = model.lineages.keys.filter { $0 != process }.sorted()
+            let others = reference.lineages.keys.filter { $0 != process }.sorted()
             guard let other = others.randomElement(using: &dice) else { return nil }
             operation.second = other
-            operation.secondText = text(for: operation, model)
+            operation.secondText = text(for: operation, reference)
         }
-        if verb == .truncate, (model.content(name)?.count ?? 0) < 2 { return nil }
-        operation.text = text(for: operation, model)
-        remember(operation, model)
+        if verb == .truncate, (reference.content(name)?.count ?? 0) < 2 { return nil }
+        operation.text = text(for: operation, reference)
+        remember(operation, reference)
         return operation
     }
 
-    private mutating func text(for operation: RuleOperation, _ model: RuleModel) -> String {
+    private mutating func text(for operation: RuleOperation, _ reference: some RuleReference) -> String {
         count += 1
-        if merges { return edited(operation, model) }
+        if merges { return edited(operation, reference) }
         switch operation.verb {
         case .append, .overwrite: return "<\(count)>"
         default: break
         }
         // Now and then a content that the document had before.
         if Int.random(in: 0..<6, using: &dice) == 0,
-            let item = model.names[operation.name].flatMap({ model.items[$0] }),
-            let old = item.versions.values.map(\.content).filter({ !$0.isEmpty }).sorted().randomElement(using: &dice)
+            let old = reference.contents(everIn: operation.name).filter({ !$0.isEmpty }).sorted()
+                .randomElement(using: &dice)
         {
             return old
         }
@@ -118,16 +118,16 @@ struct RuleGenerator {
     }
 
     /// The process's buffer with one line changed.
-    private mutating func edited(_ operation: RuleOperation, _ model: RuleModel) -> String {
-        let known = buffers[operation.process]?[operation.name] ?? model.content(operation.name)
+    private mutating func edited(_ operation: RuleOperation, _ reference: some RuleReference) -> String {
+        let known = buffers[operation.process]?[operation.name] ?? reference.content(operation.name)
         var slots = SlotText.slots(known ?? Self.firstText(operation.name))
         slots[Int.random(in: slots.indices, using: &dice)] = "edit \(count) of \(operation.process)"
         return SlotText.text(slots)
     }
 
-    private mutating func remember(_ operation: RuleOperation, _ model: RuleModel) {
+    private mutating func remember(_ operation: RuleOperation, _ reference: some RuleReference) {
         guard merges else { return }
-        let text = operation.verb == .load ? model.content(operation.name) : operation.text
+        let text = operation.verb == .load ? reference.content(operation.name) : operation.text
         if operation.verb != .chmod { buffers[operation.process, default: [:]][operation.name] = text }
     }
 }

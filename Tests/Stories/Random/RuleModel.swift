@@ -6,8 +6,7 @@ import Foundation
 /// product: observations are a list that is searched from its end, ids are counted, contents are whole texts.
 ///
 /// Left out is time: all operations of one model happen within the shortest window of the rules (15 s).
-struct RuleModel {
-    enum StaleWrites: String { case keep, merge, refuse }
+struct RuleModel: RuleReference {
     enum Kind: String { case current, history, conflict }
     enum Way { case replacing, inPlace, append }
 
@@ -69,7 +68,7 @@ struct RuleModel {
         var content: String
     }
 
-    let setting: StaleWrites
+    let setting: RuleSetting
     /// The ancestors of each living process that count with it, nearest first.
     private(set) var lineages: [Int: [Int]] = [:]
     /// Processes are never forgotten here: who saved a version may have ended.
@@ -87,7 +86,7 @@ struct RuleModel {
     private var lastReads: [Int: (name: String, item: Int)] = [:]
     private var count = 0
 
-    init(_ setting: StaleWrites) { self.setting = setting }
+    init(_ setting: RuleSetting) { self.setting = setting }
 
     private mutating func next() -> Int {
         count += 1
@@ -423,6 +422,28 @@ struct RuleModel {
     }
 
     func program(_ process: Int) -> String { programs[process] ?? "" }
+    var present: [String] { names.keys.sorted() }
+    var deletions: [String] { deleted.values.map { "\($0.name): \($0.content.utf8.count)" }.sorted() }
+
+    func contents(everIn name: String) -> [String] {
+        names[name].flatMap { items[$0] }.map { $0.versions.values.map(\.content) } ?? []
+    }
+
+    func document(_ name: String) -> RuleDocument? {
+        guard let item = names[name].flatMap({ items[$0] }) else { return nil }
+        var document = RuleDocument(versions: item.versions.values.map { version in
+            RuleDocument.Version(
+                kind: version.kind.rawValue, content: version.content, author: version.author,
+                parents: version.parents.compactMap { item.versions[$0]?.content })
+        })
+        let losers = item.versions.values.filter { $0.kind == .conflict }
+        if let current = item.current, losers.count == 1, let loser = losers.first {
+            let base = item.commonAncestor(current, loser.id).flatMap { item.versions[$0]?.content }
+            document.base = base.map { .content($0) } ?? RuleDocument.Base.none
+        }
+        return document
+    }
+
     func hasTombstone(_ name: String) -> Bool { tombstones[name] != nil }
 }
 

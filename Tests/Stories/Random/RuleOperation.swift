@@ -25,11 +25,7 @@ struct RuleOperation: CustomStringConvertible {
 }
 
 extension RuleModel {
-    /// What a call came to: refused with ESTALE or done.
-    enum Outcome { case done, refused }
-
-    /// - Returns: the outcome of each call that may be refused, in order. What follows a refusal is not done.
-    mutating func apply(_ operation: RuleOperation) -> [Outcome] {
+    mutating func apply(_ operation: RuleOperation) -> [RuleOutcome] {
         let (process, name) = (operation.process, operation.name)
         switch operation.verb {
         case .load: load(process, name)
@@ -60,20 +56,20 @@ extension RuleModel {
         save(process, id, edit(content), way)
     }
 
-    private mutating func replace(_ process: Int, _ name: String, _ way: Way, _ edit: (String) -> String) -> Outcome {
+    private mutating func replace(_ process: Int, _ name: String, _ way: Way, _ edit: (String) -> String) -> RuleOutcome {
         guard !refuses(process, name) else { return .refused }
         change(process, name, way, edit)
         return .done
     }
 
-    private mutating func saveInPlace(_ process: Int, _ name: String, _ text: String) -> Outcome {
+    private mutating func saveInPlace(_ process: Int, _ name: String, _ text: String) -> RuleOutcome {
         guard !refuses(process, name) else { return .refused }
         if names[name] != nil { begin(process, name) }
         save(process, names[name] ?? create(process, name), text, .replacing)
         return .done
     }
 
-    private mutating func saveByRename(_ process: Int, _ name: String, _ text: String) -> Outcome {
+    private mutating func saveByRename(_ process: Int, _ name: String, _ text: String) -> RuleOutcome {
         guard content(name) == text || !refuses(process, name) else { return .refused }
         if let id = names[name] { settle(id) }
         save(process, names[name] ?? create(process, name, byRename: true), text, .replacing)
@@ -81,20 +77,20 @@ extension RuleModel {
     }
 
     /// By a name that could be anyone's: `NAME.new`.
-    private mutating func saveByOrdinaryRename(_ operation: RuleOperation) -> [Outcome] {
+    private mutating func saveByOrdinaryRename(_ operation: RuleOperation) -> [RuleOutcome] {
         let temporary = operation.name + ".new"
         let made = saveInPlace(operation.process, temporary, operation.text)
         guard made == .done else { return [made] }
         return [made, tryMove(operation.process, temporary, operation.name)]
     }
 
-    private mutating func unlinkAndCreate(_ operation: RuleOperation) -> [Outcome] {
+    private mutating func unlinkAndCreate(_ operation: RuleOperation) -> [RuleOutcome] {
         let unlinked = tryUnlink(operation.process, operation.name)
         guard unlinked == .done else { return [unlinked] }
         return [unlinked, saveInPlace(operation.process, operation.name, operation.text)]
     }
 
-    private mutating func renameAway(_ operation: RuleOperation) -> [Outcome] {
+    private mutating func renameAway(_ operation: RuleOperation) -> [RuleOutcome] {
         let backup = operation.name + "~"
         let moved = tryMove(operation.process, operation.name, backup)
         guard moved == .done else { return [moved] }
@@ -104,7 +100,7 @@ extension RuleModel {
     }
 
     /// The read that only serves the backup is no observation.
-    private mutating func copyBackup(_ operation: RuleOperation) -> [Outcome] {
+    private mutating func copyBackup(_ operation: RuleOperation) -> [RuleOutcome] {
         let (process, backup) = (operation.process, operation.name + "~")
         guard let old = content(operation.name) else { return [] }
         load(process, operation.name)
@@ -120,13 +116,13 @@ extension RuleModel {
         return [.done, saved, isScaffolding ? .done : tryUnlink(process, backup)]
     }
 
-    private mutating func tryUnlink(_ process: Int, _ name: String) -> Outcome {
+    private mutating func tryUnlink(_ process: Int, _ name: String) -> RuleOutcome {
         guard !refusesUnlink(process, name) else { return .refused }
         unlink(process, name)
         return .done
     }
 
-    private mutating func tryMove(_ process: Int, _ from: String, _ to: String) -> Outcome {
+    private mutating func tryMove(_ process: Int, _ from: String, _ to: String) -> RuleOutcome {
         guard !refusesAway(process, from, to: to) else { return .refused }
         // A file with the same content replaces nothing.
         guard names[to] == nil || content(from) == content(to) || !refuses(process, to) else { return .refused }
@@ -134,7 +130,7 @@ extension RuleModel {
         return .done
     }
 
-    private mutating func exchange(_ process: Int, _ one: String, _ other: String) -> [Outcome] {
+    private mutating func exchange(_ process: Int, _ one: String, _ other: String) -> [RuleOutcome] {
         guard let first = names[one], let second = names[other], let a = content(one), let b = content(other) else {
             return [.done]
         }
@@ -145,7 +141,7 @@ extension RuleModel {
         return [.done]
     }
 
-    private mutating func closeAfterRename(_ operation: RuleOperation) -> [Outcome] {
+    private mutating func closeAfterRename(_ operation: RuleOperation) -> [RuleOutcome] {
         guard let id = names[operation.name] else { return [] }
         guard !refuses(operation.process, operation.name) else { return [.refused] }
         begin(operation.process, operation.name)
@@ -159,7 +155,7 @@ extension RuleModel {
         return [.done, renamed]
     }
 
-    private mutating func closeAfterLoad(_ operation: RuleOperation) -> [Outcome] {
+    private mutating func closeAfterLoad(_ operation: RuleOperation) -> [RuleOutcome] {
         guard let id = names[operation.name] else { return [] }
         guard !refuses(operation.process, operation.name) else { return [.refused] }
         begin(operation.process, operation.name)

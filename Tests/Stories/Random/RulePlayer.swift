@@ -3,7 +3,7 @@
 import Glibc
 import Support
 
-/// The processes of one run, by the numbers that the model gives them.
+/// The processes of one run, by the numbers that the reference gives them.
 final class RulePlayer {
     /// What the roots are called: vim's own backups are scaffolding, the others' are documents.
     static let programs = ["vim", "code", "claude", "editor", "python3"]
@@ -27,7 +27,7 @@ final class RulePlayer {
     }
 
     /// Begins anew in another directory: with the roots alone.
-    func begin(in directory: String, _ model: inout RuleModel) throws {
+    func begin(in directory: String, _ reference: inout some RuleReference) throws {
         for (number, person) in people.sorted(by: { $0.key < $1.key }) where person.chain.count == 1 {
             try end(number)
         }
@@ -36,7 +36,7 @@ final class RulePlayer {
         for (index, root) in roots.enumerated() {
             people[index + 1] = Person(root: index, pid: root.pid)
             pids[index + 1] = root.pid
-            model.addRoot(index + 1, shell: -(index + 1), program: Self.programs[index])
+            reference.addRoot(index + 1, shell: -(index + 1), program: Self.programs[index])
         }
     }
 
@@ -69,8 +69,8 @@ final class RulePlayer {
 
     // MARK: Operations
 
-    /// - Returns: the outcome of each call that may be refused, as ``RuleModel/apply(_:)`` does.
-    func perform(_ operation: RuleOperation) throws -> [RuleModel.Outcome] {
+    /// - Returns: the outcome of each call that may be refused, as ``RuleReference/apply(_:)`` does.
+    func perform(_ operation: RuleOperation) throws -> [RuleOutcome] {
         let (process, file) = (operation.process, path(operation.name))
         switch operation.verb {
         case .load: try must(process, "load", file)
@@ -109,14 +109,14 @@ final class RulePlayer {
         return []
     }
 
-    private func outcome(_ isDone: Bool) -> RuleModel.Outcome { isDone ? .done : .refused }
+    private func outcome(_ isDone: Bool) -> RuleOutcome { isDone ? .done : .refused }
 
-    private func save(_ process: Int, _ file: String, _ text: String) throws -> RuleModel.Outcome {
+    private func save(_ process: Int, _ file: String, _ text: String) throws -> RuleOutcome {
         try openAndWrite(process, file, "w+creat+trunc", text)
     }
 
     private func openAndWrite(_ process: Int, _ file: String, _ flags: String, _ text: String) throws
-        -> RuleModel.Outcome
+        -> RuleOutcome
     {
         guard try ask(process, "open", "h", file, flags) else { return .refused }
         try must(process, "write", "h", text)
@@ -130,7 +130,7 @@ final class RulePlayer {
         }
     }
 
-    private func saveByRename(_ process: Int, _ file: String, _ text: String) throws -> RuleModel.Outcome {
+    private func saveByRename(_ process: Int, _ file: String, _ text: String) throws -> RuleOutcome {
         count += 1
         let temporary = "\(file).tmp.\(people[process]?.pid ?? 0).\(String(count, radix: 16))"
         try write(process, temporary, "w+creat+excl", text)
@@ -139,15 +139,15 @@ final class RulePlayer {
         return renamed
     }
 
-    private func rename(_ process: Int, _ from: String, _ to: String) throws -> RuleModel.Outcome {
+    private func rename(_ process: Int, _ from: String, _ to: String) throws -> RuleOutcome {
         outcome(try ask(process, "rename", from, to))
     }
 
-    private func unlink(_ process: Int, _ file: String) throws -> RuleModel.Outcome {
+    private func unlink(_ process: Int, _ file: String) throws -> RuleOutcome {
         outcome(try ask(process, "unlink", file))
     }
 
-    private func copyBackup(_ operation: RuleOperation, _ file: String) throws -> [RuleModel.Outcome] {
+    private func copyBackup(_ operation: RuleOperation, _ file: String) throws -> [RuleOutcome] {
         let process = operation.process
         guard let text = try answer(process, ["load", file])?.first else { throw Failure("\(file) cannot be read") }
         let copied = try save(process, file + "~", text)
@@ -156,11 +156,11 @@ final class RulePlayer {
         return [copied, saved, try unlink(process, file + "~")]
     }
 
-    private func closeLate(_ operation: RuleOperation, _ file: String) throws -> [RuleModel.Outcome] {
+    private func closeLate(_ operation: RuleOperation, _ file: String) throws -> [RuleOutcome] {
         let process = operation.process
         guard try ask(process, "open", "late", file, "w+trunc") else { return [.refused] }
         try must(process, "write", "late", operation.text)
-        var outcomes = [RuleModel.Outcome.done]
+        var outcomes = [RuleOutcome.done]
         if operation.verb == .closeAfterLoad {
             try must(operation.second, "load", file)
         } else {

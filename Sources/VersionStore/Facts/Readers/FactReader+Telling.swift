@@ -90,8 +90,12 @@ private struct Teller {
         names = try NamesTold(look, facts.compactMap { if case .row(let row) = $0 { row } else { nil } })
         isPurge = facts.contains { if case .purge = $0 { true } else { false } }
         let known = circumstances.max { $0.time < $1.time }
-        // Of what is told alone, such as a resolution, nothing says when it was.
-        let before = try FactTables.names(look.database, "seq <= ? ORDER BY seq DESC LIMIT 1", .bound(last)).first
+        // Of what is told alone, such as a resolution, nothing says when it was. A row that is published late may not
+        // have been there when it was told first.
+        let isInTime = "flags & \(FactTables.NameFlag.isLate) = 0"
+        let before = try FactTables.names(
+            look.database, "seq <= ? AND \(isInTime) ORDER BY seq DESC LIMIT 1", .bound(last)
+        ).first
         time = known?.time ?? before?.time ?? Timestamp(nanoseconds: 0)
         actor = known?.actor
     }
