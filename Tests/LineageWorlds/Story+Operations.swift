@@ -38,6 +38,10 @@ extension Story {
             "1: read f; 2: h=replace f; write h; flush h; 1: i=replace f; seal i; close i; 2: release h",
             "f: . b a", "conflicts f: b"),
         Story(
+            "a release that comes late takes no save of another program",
+            "1: h=REPLACE f; write h; flush h; 2: i=REPLACE f; write i; 1: release h; 2: close i; 1: save f",
+            "f: d c b a", "conflicts f: c"),
+        Story(
             "it is one at its release",
             "h=replace f; seal h; close h",
             "f: . a"),

@@ -19,7 +19,7 @@ final class BackupReads: Sendable {
         /// The backup names that programs have just made.
         var backups: [ActorNumber: (place: Place, time: Int64)] = [:]
         /// How often programs have read what they were refused to replace, since the last refusal.
-        var watched: [ActorNumber: [Place: Int]] = [:]
+        var watched: [ActorNumber: [FileID: Int]] = [:]
     }
 
     /// The longest time between a read and the backup that it is for, in nanoseconds.
@@ -41,7 +41,7 @@ final class BackupReads: Sendable {
                 return false
             }
             state.reads[actor] = (read, now)
-            for place in read.places { state.watched[actor]?[place]? += 1 }
+            state.watched[actor]?[read.file]? += 1
             if state.reads.count > Self.most {
                 state.reads = state.reads.filter { now - $0.value.time <= Self.window }
                 state.backups = state.backups.filter { now - $0.value.time <= Self.window }
@@ -61,22 +61,22 @@ final class BackupReads: Sendable {
                 last.read.places.contains(where: { Self.isBackup(place, of: $0) })
             else { return nil }
             state.reads[actor] = nil
-            for place in last.read.places { state.watched[actor]?[place]? -= 1 }
+            state.watched[actor]?[last.read.file]? -= 1
             return last.read
         }
     }
 
     /// A program was refused to replace a document: whether it reads that from now on, counts.
-    func watch(_ place: Place, by actor: ActorNumber) {
+    func watch(_ file: FileID, by actor: ActorNumber) {
         state.withLock { state in
             if state.watched[actor] == nil, state.watched.count >= Self.most { state.watched.removeAll() }
-            state.watched[actor, default: [:]][place] = 0
+            state.watched[actor, default: [:]][file] = 0
         }
     }
 
     /// Whether a program has not read a document since it was refused to replace it, but for a backup.
-    func hasNotRead(_ place: Place, by actor: ActorNumber) -> Bool {
-        state.withLock { $0.watched[actor]?[place].map { $0 <= 0 } ?? false }
+    func hasNotRead(_ file: FileID, by actor: ActorNumber) -> Bool {
+        state.withLock { $0.watched[actor]?[file].map { $0 <= 0 } ?? false }
     }
 
     /// Notes that a program has closed or removed a file: its later reads are not for that.

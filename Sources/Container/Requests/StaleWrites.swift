@@ -16,8 +16,8 @@ final class StaleWrites: Sendable {
 
     private let recorded: RecordedTree
     private let policy: Policy
-    /// What programs were refused to replace, by the versions that they have not seen. Innermost.
-    private let refused = RankedMutex([VersionNumber: [ActorNumber: Place]]())
+    /// The programs that were refused, by the versions that they have not seen. Innermost.
+    private let refused = RankedMutex([VersionNumber: Set<ActorNumber>]())
     /// Innermost.
     private let link = RankedMutex(Link())
 
@@ -40,15 +40,13 @@ final class StaleWrites: Sendable {
         _ program: RecordedTree.Program, at place: PlaceNumber,
         unless isSame: (VersionRow) throws(Errno) -> Bool = { _ in false }
     ) throws(Errno) {
-        guard isRefusing, let (version, isStale) = try replaced(by: program, at: place) else { return }
-        var isRefused = isStale
-        if !isStale { isRefused = self.isRefused(program, version) }
-        guard isRefused, try !isSame(version) else { return }
-        guard let name = try self.place(place) else { return }
-        recorded.backupReads.watch(name, by: program.number)
+        guard isRefusing, let replaced = try replaced(by: program, at: place) else { return }
+        let version = replaced.version
+        guard replaced.isStale || isRefused(program, replaced), try !isSame(version) else { return }
+        recorded.backupReads.watch(replaced.file, by: program.number)
         let isFirst = refused.withLock { refused in
             if refused[version.number] == nil, refused.count >= Self.most { refused.removeAll() }
-            return refused[version.number, default: [:]].updateValue(name, forKey: program.number) == nil
+            return refused[version.number, default: []].insert(program.number).inserted
         }
         if isFirst {
             var told = FactTransaction()
@@ -64,26 +62,22 @@ final class StaleWrites: Sendable {
     /// (docs/decisions/0008-refused-unlink.md).
     func refuseRemoval(by program: RecordedTree.Program, at place: PlaceNumber) throws(Errno) {
         guard isRefusing, refused.withLock({ !$0.isEmpty }),
-            let (version, _) = try replaced(by: program, at: place), isRefused(program, version)
+            let replaced = try replaced(by: program, at: place), isRefused(program, replaced)
         else { return }
         throw Errno(rawValue: ESTALE)
     }
 
     private func replaced(
         by program: RecordedTree.Program, at place: PlaceNumber
-    ) throws(Errno) -> (version: VersionRow, isStale: Bool)? {
+    ) throws(Errno) -> Planning.Replaced? {
         try recorded.engine.answer { (planning, _) in planning.replaced(by: program.number, at: place) }
     }
 
     /// Whether a program was refused, and has not read the document since: to put back a copy, as vim does, is no look
     /// at it.
-    private func isRefused(_ program: RecordedTree.Program, _ version: VersionRow) -> Bool {
-        guard let place = refused.withLock({ $0[version.number]?[program.number] }) else { return false }
-        return recorded.backupReads.hasNotRead(place, by: program.number)
-    }
-
-    private func place(_ number: PlaceNumber) throws(Errno) -> Place? {
-        do throws(StoreError) { return try recorded.facts.place(number) } catch { throw .ioError }
+    private func isRefused(_ program: RecordedTree.Program, _ replaced: Planning.Replaced) -> Bool {
+        guard refused.withLock({ $0[replaced.version.number]?.contains(program.number) ?? false }) else { return false }
+        return recorded.backupReads.hasNotRead(replaced.file, by: program.number)
     }
 
     /// Whether a file that is about to be renamed over a document has its current content: that replaces nothing. In

@@ -113,9 +113,10 @@ final class MountSettling {
                 for row in names + (log.lastRow(of: file).map { [$0] } ?? []) where !row.hasNoVersions {
                     links.join(.file(file), .document(row.document))
                 }
-                for row in names {
-                    links.join(.file(file), .place(row.place))
-                    next.places.insert(row.place)
+                let places = names.map(\.place) + (names.isEmpty ? try placesByLabels(of: file, log) : [])
+                for place in places {
+                    links.join(.file(file), .place(place))
+                    next.places.insert(place)
                 }
             }
             (newPlaces, newFiles) = (next.places.subtracting(places), next.files.subtracting(files))
@@ -127,6 +128,17 @@ final class MountSettling {
         for place in places { groups[links.first(of: .place(place)), default: Group()].places.insert(place) }
         for file in files { groups[links.first(of: .file(file)), default: Group()].files.insert(file) }
         return groups.values.sorted { ($0.places.min() ?? PlaceNumber(0)) < ($1.places.min() ?? PlaceNumber(0)) }
+    }
+
+    /// The places that kept contents of a file name, of which no row tells: rows are recorded there for them.
+    private func placesByLabels(of file: FileID, _ log: any SettlingLog) throws(Errno) -> [PlaceNumber] {
+        guard log.lastRow(of: file) == nil else { return [] }
+        var places: [PlaceNumber] = []
+        for content in contents(of: file, after: 0).sorted(by: { $0.generation < $1.generation }) {
+            guard parts.kept.size(of: content) != nil else { continue }
+            places += try parts.kept.labels(of: content).map(\.place)
+        }
+        return places
     }
 
     /// A directory may itself be found at a place that is looked at.
@@ -296,12 +308,15 @@ final class MountSettling {
             .first { $0.fingerprint.size == status.size && $0.modified == status.modified }?.fingerprint
     }
 
+    /// The contents of a file that may be kept and that no version tells of: an event keeps at most two of them.
+    private func contents(of file: FileID, after last: UInt64) -> Set<Content> {
+        let next = (0...2).map { Content(file: file, generation: last &+ UInt64($0)) }
+        return marked.contents.filter { $0.file == file }.union(next)
+    }
+
     /// The kept contents of a file from its last recorded one on. One that was kept too early, and not again, is none.
     private func objects(of file: FileID, _ facts: Facts) throws(Errno) -> [Lineage.Found.Object] {
-        let last = facts.lastContent(of: file)?.generation ?? 0
-        var contents = marked.contents.filter { $0.file == file }
-        // An event keeps at most two contents of a file that no version tells of yet.
-        for step in 0...2 { contents.insert(Content(file: file, generation: last &+ UInt64(step))) }
+        let contents = contents(of: file, after: facts.lastContent(of: file)?.generation ?? 0)
         var objects: [Lineage.Found.Object] = []
         for content in contents.sorted(by: { $0.generation < $1.generation }) {
             guard let size = parts.kept.size(of: content) else { continue }

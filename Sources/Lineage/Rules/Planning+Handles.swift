@@ -187,10 +187,14 @@ extension Planning {
     mutating func release(_ number: HandleNumber, isLater: Bool) {
         guard let handle = memory[number], let file = memory[handle.file] else { return }
         pass(nil)
-        let hasOtherWriter = memory.handles(of: file.id).contains { $0.number != number && $0.mode != .read }
-        // Through a duplicate it may have written since its close. What was only appended waits for the others.
+        let others = memory.handles(of: file.id).filter { $0.number != number && $0.mode != .read }
+        let hasOtherWriter = others.contains { _ in true }
+        // Through a duplicate it may have written since its close. What was only appended waits for the others, and so
+        // does what one of them may have written that is not closed: the release comes some time behind the close.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
-        let hasOverwritten = handle.isClosed && mayHaveWritten && !file.fingerprint.isEmpty && !isExtension(file)
+        let isOthers = !handle.isDirty && others.contains { !$0.isClosed && ($0.isDirty || $0.isUnseen) }
+        let hasOverwritten = handle.isClosed && mayHaveWritten && !isOthers && !file.fingerprint.isEmpty
+            && !isExtension(file)
         let waits = isLater && facts.countOfNames(of: file.id) > 0
         let isSaving = !hasOtherWriter || hasOverwritten || hasLeftEmpty(handle, file)
         if handle.mode != .read, file.isChanged, isSaving, !waits, !isNothing(file) {

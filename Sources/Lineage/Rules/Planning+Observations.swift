@@ -78,12 +78,21 @@ extension Planning {
         return isQuiet(document) ? nil : base
     }
 
-    /// The version that a save at a place would replace, and whether the program's save would be its rival.
-    public func replaced(by actor: ActorNumber, at place: PlaceNumber) -> (version: VersionRow, isStale: Bool)? {
-        guard let row = facts.occupant(of: place), row.file != nil, let current = facts.current(of: row.document),
+    /// What a save at a place would replace.
+    public struct Replaced: Sendable {
+        public var version: VersionRow
+        /// The file that holds it.
+        public var file: FileID
+        /// Whether the program's save would be its rival.
+        public var isStale: Bool
+    }
+
+    public func replaced(by actor: ActorNumber, at place: PlaceNumber) -> Replaced? {
+        guard let row = facts.occupant(of: place), let file = row.file, let current = facts.current(of: row.document),
             let version = facts[current]
         else { return nil }
-        return (version, staleBase(of: actor, in: row.document, current: current) != nil)
+        let isStale = staleBase(of: actor, in: row.document, current: current) != nil
+        return Replaced(version: version, file: file, isStale: isStale)
     }
 
     /// Whether a document is quiet: by any of its names, or by the last that it had.

@@ -439,7 +439,7 @@ struct RuleModel: RuleReference {
         let losers = item.versions.values.filter { $0.kind == .conflict }
         if let current = item.current, losers.count == 1, let loser = losers.first {
             let base = item.commonAncestor(current, loser.id).flatMap { item.versions[$0]?.content }
-            document.base = base.map { .content($0) } ?? RuleDocument.Base.none
+            document.bases = base.map { [$0] } ?? []
         }
         return document
     }

@@ -41,8 +41,7 @@ struct RuleDocument {
     }
 
     var versions: [Version]
-    /// Of the only conflict there is: what the two have parted from. nil with none or several of them.
-    var base: Base?
-
-    enum Base { case none, content(String) }
+    /// Of the only conflict there is: what the two may have parted from, one of which is shown; empty if that is not
+    /// known. nil with none or several conflicts.
+    var bases: [String]?
 }

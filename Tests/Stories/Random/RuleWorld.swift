@@ -20,17 +20,19 @@ struct RuleWorld: RuleReference {
     /// What files hold.
     private var contents: [FileID: String] = [:]
     private var texts: [Fingerprint: String] = [.empty: ""]
+    /// The time of the last event. It follows the clock, for names that come back within a time.
     private var milliseconds: Int64 = 0
+    private let began = ContinuousClock.now
     private var nextNumber: UInt64 = 1
     private var nextFile: UInt64 = 2
     private var nextHandle: UInt32 = 0
 
     /// What each process has read last.
-    private var lastReads: [Int: String] = [:]
+    private var lastReads: [Int: (name: String, file: FileID)] = [:]
     /// The processes that were refused to replace a version.
     private var refused: [VersionNumber: Set<Int>] = [:]
     /// How often a process has read what it was refused to replace, since that.
-    private var readsSince: [Int: [String: Int]] = [:]
+    private var readsSince: [Int: [FileID: Int]] = [:]
 
     init(_ setting: RuleSetting) { self.setting = setting }
 
@@ -100,9 +102,24 @@ struct RuleWorld: RuleReference {
                 parents: facts.ancestors(of: version).filter(listed.contains).compactMap { facts[$0] }.map(text))
         })
         if let current, conflicts.count == 1, let loser = conflicts.first {
-            shown.base = commonAncestor(current, loser).flatMap { facts[$0] }.map { .content(text($0)) } ?? .some(.none)
+            shown.bases = bases(current, loser, in: listed).compactMap { facts[$0] }.map(text)
         }
         return shown
+    }
+
+    /// The nearest versions of a list that both go back to; none if one of them may be missing (``MergeBase``).
+    private func bases(
+        _ one: VersionNumber, _ other: VersionNumber, in listed: [VersionNumber]
+    ) -> [VersionNumber] {
+        func parents(_ version: VersionNumber) -> [VersionNumber] {
+            listed.contains(version) ? facts[version].map(facts.ancestors) ?? [] : []
+        }
+        func line(_ version: VersionNumber) -> Set<VersionNumber> {
+            parents(version).reduce([version]) { $0.union(line($1)) }
+        }
+        let shared = line(one).intersection(line(other))
+        let nearest = shared.subtracting(shared.flatMap(parents))
+        return nearest.isSubset(of: listed) ? nearest.sorted() : []
     }
 
     var deletions: [String] {
@@ -164,7 +181,7 @@ struct RuleWorld: RuleReference {
     /// One event.
     /// - Parameter change: what the system call does to the contents of files.
     mutating func perform(_ event: Event, change: (inout Self) -> Void = { _ in }) {
-        milliseconds += 1
+        milliseconds = max(milliseconds + 1, 120_000 + Int64((.now - began) / .milliseconds(1)))
         let plan = Planning.plan(event, in: scene)
         for case .make(let file, let version) in plan.before { contents[file] = version.map(text) ?? "" }
         record(plan)
@@ -225,40 +242,40 @@ struct RuleWorld: RuleReference {
     // MARK: Reads for a backup, and refusals
 
     mutating func noteRead(_ process: Int, _ name: String) {
-        lastReads[process] = name
-        readsSince[process]?[name]? += 1
+        guard let file = file(name) else { return }
+        lastReads[process] = (name, file)
+        readsSince[process]?[file]? += 1
     }
 
     /// A process creates or empties a file: what it has read last may have been to copy it there.
     mutating func begin(_ process: Int, _ name: String) {
-        guard let read = lastReads[process], name == read + "~" else { return }
+        guard let read = lastReads[process], name == read.name + "~" else { return }
         lastReads[process] = nil
-        readsSince[process]?[read]? -= 1
-        perform(.readForBackup(Self.actor(process), place(read)))
+        readsSince[process]?[read.file]? -= 1
+        perform(.readForBackup(Self.actor(process), place(read.name)))
     }
 
     /// Whether `refuse` answers ESTALE to a call that would replace the document.
     mutating func refuses(_ process: Int, _ name: String) -> Bool {
-        guard setting == .refuse, let (version, isStale) = replaced(process, name) else { return false }
-        guard isStale || isRefused(process, name, version) else { return false }
-        refused[version, default: []].insert(process)
-        readsSince[process, default: [:]][name] = 0
+        guard setting == .refuse, let replaced = replaced(process, name) else { return false }
+        guard replaced.isStale || isRefused(process, replaced) else { return false }
+        refused[replaced.version.number, default: []].insert(process)
+        readsSince[process, default: [:]][replaced.file] = 0
         return true
     }
 
     /// Whether it answers that to an unlink (decisions/0008).
     func refusesUnlink(_ process: Int, _ name: String) -> Bool {
-        guard setting == .refuse, let (version, _) = replaced(process, name) else { return false }
-        return isRefused(process, name, version)
+        guard setting == .refuse, let replaced = replaced(process, name) else { return false }
+        return isRefused(process, replaced)
     }
 
-    private func replaced(_ process: Int, _ name: String) -> (version: VersionNumber, isStale: Bool)? {
-        guard let place = places[name] else { return nil }
-        return Planning(scene).replaced(by: Self.actor(process), at: place).map { ($0.version.number, $0.isStale) }
+    private func replaced(_ process: Int, _ name: String) -> Planning.Replaced? {
+        places[name].flatMap { Planning(scene).replaced(by: Self.actor(process), at: $0) }
     }
 
-    private func isRefused(_ process: Int, _ name: String, _ version: VersionNumber) -> Bool {
-        guard refused[version]?.contains(process) ?? false else { return false }
-        return readsSince[process]?[name].map { $0 <= 0 } ?? false
+    private func isRefused(_ process: Int, _ replaced: Planning.Replaced) -> Bool {
+        guard refused[replaced.version.number]?.contains(process) ?? false else { return false }
+        return readsSince[process]?[replaced.file].map { $0 <= 0 } ?? false
     }
 }
