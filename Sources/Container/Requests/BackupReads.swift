@@ -13,13 +13,27 @@ final class BackupReads: Sendable {
         var places: [Place]
     }
 
+    /// A document that a program was refused to replace. It may have another name by the time that it is read, or its
+    /// content another file, because the program has put back a copy.
+    struct Watched: Hashable, Sendable {
+        var file: FileID
+        var place: Place
+    }
+
     private struct State {
         /// The last read of each program.
         var reads: [ActorNumber: (read: Read, time: Int64)] = [:]
         /// The backup names that programs have just made.
         var backups: [ActorNumber: (place: Place, time: Int64)] = [:]
         /// How often programs have read what they were refused to replace, since the last refusal.
-        var watched: [ActorNumber: [FileID: Int]] = [:]
+        var watched: [ActorNumber: [Watched: Int]] = [:]
+
+        /// One more look at what a program was refused to replace, or one less.
+        mutating func count(_ looks: Int, at read: Read, by actor: ActorNumber) {
+            for seen in watched[actor]?.keys.filter({ $0.file == read.file || read.places.contains($0.place) }) ?? [] {
+                watched[actor]?[seen]? += looks
+            }
+        }
     }
 
     /// The longest time between a read and the backup that it is for, in nanoseconds.
@@ -41,7 +55,7 @@ final class BackupReads: Sendable {
                 return false
             }
             state.reads[actor] = (read, now)
-            state.watched[actor]?[read.file]? += 1
+            state.count(1, at: read, by: actor)
             if state.reads.count > Self.most {
                 state.reads = state.reads.filter { now - $0.value.time <= Self.window }
                 state.backups = state.backups.filter { now - $0.value.time <= Self.window }
@@ -61,22 +75,22 @@ final class BackupReads: Sendable {
                 last.read.places.contains(where: { Self.isBackup(place, of: $0) })
             else { return nil }
             state.reads[actor] = nil
-            state.watched[actor]?[last.read.file]? -= 1
+            state.count(-1, at: last.read, by: actor)
             return last.read
         }
     }
 
     /// A program was refused to replace a document: whether it reads that from now on, counts.
-    func watch(_ file: FileID, by actor: ActorNumber) {
+    func watch(_ document: Watched, by actor: ActorNumber) {
         state.withLock { state in
             if state.watched[actor] == nil, state.watched.count >= Self.most { state.watched.removeAll() }
-            state.watched[actor, default: [:]][file] = 0
+            state.watched[actor, default: [:]][document] = 0
         }
     }
 
     /// Whether a program has not read a document since it was refused to replace it, but for a backup.
-    func hasNotRead(_ file: FileID, by actor: ActorNumber) -> Bool {
-        state.withLock { $0.watched[actor]?[file].map { $0 <= 0 } ?? false }
+    func hasNotRead(_ document: Watched, by actor: ActorNumber) -> Bool {
+        state.withLock { $0.watched[actor]?[document].map { $0 <= 0 } ?? false }
     }
 
     /// Notes that a program has closed or removed a file: its later reads are not for that.

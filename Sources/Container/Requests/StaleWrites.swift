@@ -16,8 +16,8 @@ final class StaleWrites: Sendable {
 
     private let recorded: RecordedTree
     private let policy: Policy
-    /// The programs that were refused, by the versions that they have not seen. Innermost.
-    private let refused = RankedMutex([VersionNumber: Set<ActorNumber>]())
+    /// What programs were refused to replace, by the versions that they have not seen. Innermost.
+    private let refused = RankedMutex([VersionNumber: [ActorNumber: BackupReads.Watched]]())
     /// Innermost.
     private let link = RankedMutex(Link())
 
@@ -42,11 +42,13 @@ final class StaleWrites: Sendable {
     ) throws(Errno) {
         guard isRefusing, let replaced = try replaced(by: program, at: place) else { return }
         let version = replaced.version
-        guard replaced.isStale || isRefused(program, replaced), try !isSame(version) else { return }
-        recorded.backupReads.watch(replaced.file, by: program.number)
+        guard replaced.isStale || isRefused(program, version), try !isSame(version) else { return }
+        guard let name = try self.place(place) else { return }
+        let document = BackupReads.Watched(file: replaced.file, place: name)
+        recorded.backupReads.watch(document, by: program.number)
         let isFirst = refused.withLock { refused in
             if refused[version.number] == nil, refused.count >= Self.most { refused.removeAll() }
-            return refused[version.number, default: []].insert(program.number).inserted
+            return refused[version.number, default: [:]].updateValue(document, forKey: program.number) == nil
         }
         if isFirst {
             var told = FactTransaction()
@@ -62,7 +64,7 @@ final class StaleWrites: Sendable {
     /// (docs/decisions/0008-refused-unlink.md).
     func refuseRemoval(by program: RecordedTree.Program, at place: PlaceNumber) throws(Errno) {
         guard isRefusing, refused.withLock({ !$0.isEmpty }),
-            let replaced = try replaced(by: program, at: place), isRefused(program, replaced)
+            let replaced = try replaced(by: program, at: place), isRefused(program, replaced.version)
         else { return }
         throw Errno(rawValue: ESTALE)
     }
@@ -75,9 +77,13 @@ final class StaleWrites: Sendable {
 
     /// Whether a program was refused, and has not read the document since: to put back a copy, as vim does, is no look
     /// at it.
-    private func isRefused(_ program: RecordedTree.Program, _ replaced: Planning.Replaced) -> Bool {
-        guard refused.withLock({ $0[replaced.version.number]?.contains(program.number) ?? false }) else { return false }
-        return recorded.backupReads.hasNotRead(replaced.file, by: program.number)
+    private func isRefused(_ program: RecordedTree.Program, _ version: VersionRow) -> Bool {
+        guard let document = refused.withLock({ $0[version.number]?[program.number] }) else { return false }
+        return recorded.backupReads.hasNotRead(document, by: program.number)
+    }
+
+    private func place(_ number: PlaceNumber) throws(Errno) -> Place? {
+        do throws(StoreError) { return try recorded.facts.place(number) } catch { throw .ioError }
     }
 
     /// Whether a file that is about to be renamed over a document has its current content: that replaces nothing. In

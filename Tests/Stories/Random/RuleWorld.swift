@@ -29,10 +29,15 @@ struct RuleWorld: RuleReference {
 
     /// What each process has read last.
     private var lastReads: [Int: (name: String, file: FileID)] = [:]
-    /// The processes that were refused to replace a version.
-    private var refused: [VersionNumber: Set<Int>] = [:]
+    private struct Watched: Hashable {
+        var file: FileID
+        var name: String
+    }
+
+    /// What processes were refused to replace, by the versions that they have not seen.
+    private var refused: [VersionNumber: [Int: Watched]] = [:]
     /// How often a process has read what it was refused to replace, since that.
-    private var readsSince: [Int: [FileID: Int]] = [:]
+    private var readsSince: [Int: [Watched: Int]] = [:]
 
     init(_ setting: RuleSetting) { self.setting = setting }
 
@@ -244,14 +249,20 @@ struct RuleWorld: RuleReference {
     mutating func noteRead(_ process: Int, _ name: String) {
         guard let file = file(name) else { return }
         lastReads[process] = (name, file)
-        readsSince[process]?[file]? += 1
+        count(1, process, name, file)
+    }
+
+    private mutating func count(_ looks: Int, _ process: Int, _ name: String, _ file: FileID) {
+        for seen in readsSince[process]?.keys.filter({ $0.file == file || $0.name == name }) ?? [] {
+            readsSince[process]?[seen]? += looks
+        }
     }
 
     /// A process creates or empties a file: what it has read last may have been to copy it there.
     mutating func begin(_ process: Int, _ name: String) {
         guard let read = lastReads[process], name == read.name + "~" else { return }
         lastReads[process] = nil
-        readsSince[process]?[read.file]? -= 1
+        count(-1, process, read.name, read.file)
         perform(.readForBackup(Self.actor(process), place(read.name)))
     }
 
@@ -259,8 +270,9 @@ struct RuleWorld: RuleReference {
     mutating func refuses(_ process: Int, _ name: String) -> Bool {
         guard setting == .refuse, let replaced = replaced(process, name) else { return false }
         guard replaced.isStale || isRefused(process, replaced) else { return false }
-        refused[replaced.version.number, default: []].insert(process)
-        readsSince[process, default: [:]][replaced.file] = 0
+        let document = Watched(file: replaced.file, name: name)
+        refused[replaced.version.number, default: [:]][process] = document
+        readsSince[process, default: [:]][document] = 0
         return true
     }
 
@@ -275,7 +287,7 @@ struct RuleWorld: RuleReference {
     }
 
     private func isRefused(_ process: Int, _ replaced: Planning.Replaced) -> Bool {
-        guard refused[replaced.version.number]?.contains(process) ?? false else { return false }
-        return readsSince[process]?[replaced.file].map { $0 <= 0 } ?? false
+        guard let document = refused[replaced.version.number]?[process] else { return false }
+        return readsSince[process]?[document].map { $0 <= 0 } ?? false
     }
 }
