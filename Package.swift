@@ -21,10 +21,17 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Defined in debug builds, and in release builds where one of the variables is 1 in the environment.
+func debugging(_ name: String, _ variables: String...) -> SwiftSetting {
+    .define(name, variables.contains { Context.environment[$0] == "1" } ? nil : .when(configuration: .debug))
+}
+
 /// Debug builds check the order of the container's locks (docs/locks.md), and so does the release build of Tests/run.
-let checksLocks: SwiftSetting = .define(
-    "CHECKS_LOCKS",
-    Context.environment["VERSIONSFS_CHECKS_LOCKS"] == "1" ? nil : .when(configuration: .debug))
+let checksLocks = debugging("CHECKS_LOCKS", "VERSIONSFS_CHECKS_LOCKS")
+
+/// The daemon of such a build serves by the engine where the environment says so (`Core`). One without checked locks is
+/// for measurements. It goes when the old core does.
+let choosesCore = debugging("CHOOSES_CORE", "VERSIONSFS_CHECKS_LOCKS", "VERSIONSFS_CHOOSES_CORE")
 
 func library(
     _ name: String, path: String? = nil, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
@@ -96,7 +103,7 @@ let package = Package(
                 "FUSE", "Container", "Coordination", "CLinux", "ControlService", "ControlProtocol", "LocalState",
                 "QueryLanguage", "VersionStore", "VersionModel", system, logging, toml,
             ],
-            path: "Mount/versionsfs", swiftSettings: settings + [checksLocks]),
+            path: "Mount/versionsfs", swiftSettings: settings + [choosesCore]),
 
         // What the tests stand on: the mount fixture, terminals, processes, and programs that act as other programs do.
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),

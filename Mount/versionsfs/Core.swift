@@ -6,8 +6,8 @@ import Logging
 import SystemPackage
 import VersionStore
 
-/// An open catalog. In builds that check locks, `VERSIONSFS_ENGINE=1` opens the facts of schema 2, for tests until
-/// every container has them.
+/// An open catalog. In builds that choose (`CHOOSES_CORE`), `VERSIONSFS_ENGINE=1` opens the facts of schema 2, for
+/// tests and measurements until every container has them.
 enum Core {
     case former(VersionStore)
     case facts(ContainerState, FactStore)
@@ -30,7 +30,7 @@ enum Core {
     }
 
     private static var servesFacts: Bool {
-        #if CHECKS_LOCKS
+        #if CHOOSES_CORE
             getenv("VERSIONSFS_ENGINE").map { String(cString: $0) } == "1"
         #else
             false
