@@ -18,12 +18,15 @@ extension Attributes {
         }
     }
 
-    /// The same of an O_PATH descriptor's file.
-    init(held file: Int32) throws(Errno) {
-        self.init(try Backing.stat(file))
-        let path = Backing.reopening(file)
+    /// The same of the file of any descriptor, also of an O_PATH one.
+    init(held file: Int32) throws(Errno) { self.init(held: file, try Backing.stat(file)) }
+
+    init(held file: Int32, _ stat: FileStat) {
+        self.init(stat)
         accessList = Self.accessList { buffer, size in
-            linux_getxattr(path, 1, "system.posix_acl_access", buffer, size)
+            let count = linux_fgetxattr(file, "system.posix_acl_access", buffer, size)
+            guard count < 0, errno == EBADF else { return count }
+            return linux_getxattr(Backing.reopening(file), 1, "system.posix_acl_access", buffer, size)
         }
     }
 
@@ -36,10 +39,11 @@ extension Attributes {
     }
 
     private static func accessList(_ call: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = buffer.withUnsafeMutableBytes { call($0.baseAddress, $0.count) }
-        if count >= 0 { return Array(buffer.prefix(count)) }
-        // A list that is too long to be read gives no rights.
-        return errno == ERANGE ? [0] : nil
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+            let count = call(buffer.baseAddress, buffer.count)
+            if count >= 0 { return Array(buffer.prefix(count)) }
+            // A list that is too long to be read gives no rights.
+            return errno == ERANGE ? [0] : nil
+        }
     }
 }

@@ -1,4 +1,4 @@
-// Questions to the rules, which no event asks.
+// What needs no plan: questions to the rules, and a read that tells nothing new.
 
 import Lineage
 import SystemPackage
@@ -19,5 +19,21 @@ extension Engine {
             let answer = question(Planning(scene), facts)
             if !log.missing.isEmpty { try load(log.missing) } else if asked.count == count { return answer }
         }
+    }
+
+    /// Notes that a program reads once more what it has read last. Most opens for reading are that.
+    /// - Parameter at: what has the name by the facts.
+    /// - Returns: false if it is another read, or the engine does not remember the file.
+    func isReadAgain(_ at: FileAtPlace, by actor: ActorNumber) -> Bool {
+        guard scene.remembers(at.file), let document = known.documents(of: [at.file]).first else { return false }
+        let subject: Set<Subject> = [.document(document)]
+        subjects.take(subject)
+        defer { subjects.giveBack(subject) }
+        let log = PlanLog(known)
+        let facts = Facts(over: log)
+        guard facts.occupant(of: at.place)?.document == document, let current = facts.current(of: document),
+            log.missing.isEmpty
+        else { return false }
+        return scene.renewRead(by: actor, of: current, in: document, at: parts.clock.now())
     }
 }

@@ -87,9 +87,10 @@ final class Engine: Sendable {
     func performPlainly(_ event: Event, _ call: () throws(Errno) -> Void = {}) throws(Errno) -> Plan {
         var work = EventWork([event], [], self)
         defer { work.end() }
+        work.begin()
         while true {
-            try work.prepare()
             if let plan = try work.finish({ (_) throws(Errno) in try call() }) { return plan }
+            try work.prepare()
         }
     }
 
@@ -116,7 +117,7 @@ final class Engine: Sendable {
     ) throws(Errno) -> Plan {
         try carryOut(events, found, needing: Shortage(isRecord: true)) { work throws(Errno) in
             try names.writing { (names) throws(Errno) -> Plan? in
-                try work.finish { change throws(Errno) in try call(names, &change) }
+                try work.finish(hasNames: true) { change throws(Errno) in try call(names, &change) }
             }
         }
     }
@@ -136,7 +137,7 @@ final class Engine: Sendable {
         return try carryOut([event], found, needing: Shortage(isRecord: true), substitutes: substitutes) {
             work throws(Errno) in
             try names.writing { (names) throws(Errno) -> Plan? in
-                try work.finish { change throws(Errno) in try call(names, change.draft) }
+                try work.finish(hasNames: true) { change throws(Errno) in try call(names, change.draft) }
             }
         }
     }
@@ -163,7 +164,7 @@ extension Engine {
         }
     }
 
-    /// Prepares events and finishes them, as often as it takes. No lock is held while room is made.
+    /// Finishes events, and prepares them for that, as often as it takes. No lock is held while room is made.
     private func carryOut(
         _ events: [Event], _ found: [FileAtPlace], doubted: FileID? = nil, needing shortage: Shortage = Shortage(),
         substitutes: [VersionNumber: VersionRow] = [:],
@@ -175,9 +176,10 @@ extension Engine {
                 work.end()
                 shortage = work.shortage
             }
+            work.begin()
             while true {
-                try work.prepare()
                 if let plan = try finish(&work) { return plan }
+                try work.prepare()
             }
         }
         room.room?.note(plan)

@@ -12,16 +12,18 @@ extension Engine {
     ///   - found: names of the events, and the files that the request has found there.
     ///   - asked: what earlier plans of the events have asked about; it grows.
     ///   - number: the first of the numbers for its facts.
+    ///   - looks: what earlier plans of the events have read.
     ///   - doubted: a file whose bytes are looked at although no time has moved.
     ///   - copied: contents that are copied for the events. They are kept once the events are carried out.
     ///   - lost: those of them that are not kept after all.
     ///   - compared: files that were compared by themselves.
     /// - Throws: ESTALE if one of the names has another file.
     func draft(
-        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, number: UInt64, doubted: FileID? = nil,
-        copied: Set<Content> = [], lost: Set<Content> = [], compared: Set<FileID> = []
+        _ events: [Event], _ found: [FileAtPlace], _ asked: Asked, _ looks: FileLooks, number: UInt64,
+        doubted: FileID? = nil, copied: Set<Content> = [], lost: Set<Content> = [], compared: Set<FileID> = []
     ) throws(Errno) -> Drafting {
-        let (log, count) = (PlanLog(known, next: number), asked.count)
+        let (log, count) = (PlanLog(known, next: number), asked.counts.remembered)
+        var others = asked.counts.others
         asked.begin(at: number)
         let facts = Facts(over: log)
         var scene = Scene(
@@ -33,14 +35,24 @@ extension Engine {
         if isStale { throw Errno(rawValue: ESTALE) }
         // What the looks show is remembered along with what the plan changes.
         let former = part
-        let links = try look(at: &part, &stamps, facts, doubted, copied)
+        looks.begin()
+        let links = try look(looks, at: &part, &stamps, facts, doubted, copied)
+        if looks.isUnread { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
         let unseen = part.memory.files.first { file in
             file.isChanged && file.holds != nil && part.unknown.contains(file.id) && !compared.contains(file.id)
         }
         if let unseen { return log.missing.isEmpty ? .unseen(unseen.id) : .missing(log.missing) }
         scene.memory = part.memory
-        let plan = Planning.plan(all: events, in: scene)
-        if asked.count > count { return log.missing.isEmpty ? .unsure : .missing(log.missing) }
+        var plan = Planning.plan(all: events, in: scene)
+        while case let counts = asked.counts, counts.remembered == count, counts.others > others {
+            others = counts.others
+            (scene.kin, scene.quiet) = (parts.kin(asked.actors), Quiet(parts.quiet(asked.places)))
+            plan = Planning.plan(all: events, in: scene)
+        }
+        if looks.hasSkipped, !plan.facts.isEmpty || !plan.before.isEmpty { looks.skipsChanged = false }
+        if asked.counts.remembered > count || looks.hasSkipped && !looks.skipsChanged {
+            return log.missing.isEmpty ? .unsure : .missing(log.missing)
+        }
         let outcome = outcome(plan.facts, plan.memory, former, facts)
         // A lazy sequence asks twice, and facts may be missed by the second time.
         let whole = events.compactMap { self.whole($0, plan, part, links, facts) }.first
@@ -74,10 +86,9 @@ extension Engine {
     /// Looks at the files of a part, those among them that are not remembered.
     /// - Returns: how many names each of them has below.
     private func look(
-        at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts, _ doubted: FileID?,
-        _ copied: Set<Content>
+        _ looks: FileLooks, at part: inout Remembered.Part, _ stamps: inout [FileID: Stamp], _ facts: Facts,
+        _ doubted: FileID?, _ copied: Set<Content>
     ) throws(Errno) -> [FileID: UInt32] {
-        let looks = FileLooks(files: parts.files)
         var links: [FileID: UInt32] = [:]
         for file in part.unknown { if let known = recalled(file, facts, copied) { part.memory.files.append(known) } }
         part.memory.files.sort { $0.id < $1.id }

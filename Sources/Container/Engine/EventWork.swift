@@ -11,6 +11,7 @@ struct EventWork: ~Copyable {
     private let found: [FileAtPlace]
     private let engine: Engine
     private let asked: Asked
+    private let looks: FileLooks
     private let doubted: FileID?
     private var held: Set<Subject> = []
     /// Contents that were copied for this event, and what their files looked like.
@@ -26,6 +27,8 @@ struct EventWork: ~Copyable {
     /// Files that were compared by themselves.
     private var compared: Set<FileID> = []
     private var attempts = 0
+    /// A plan whose steps are to be done before it can be finished.
+    private var unprepared: EventDraft?
     /// What is marked until it ends.
     private var marked: [Mark] = []
     /// What new files get in place of versions whose bytes are gone.
@@ -37,7 +40,19 @@ struct EventWork: ~Copyable {
     ) {
         (self.events, self.found, self.engine, self.doubted) = (events, found, engine, doubted)
         (self.shortage, self.substitutes) = (shortage, substitutes)
-        asked = Asked(found.map(\.file) + events.compactMap { $0.handle.flatMap(engine.scene.file) })
+        let handles = events.compactMap { $0.handle.flatMap(engine.scene.handle) }
+        let files = found.map(\.file) + handles.map(\.file)
+        asked = Asked(
+            files, engine.known.documents(of: files), events.compactMap(\.actor) + handles.map(\.actor))
+        var isWrite = false
+        if events.count == 1, case .write? = events.first { isWrite = true }
+        looks = FileLooks(files: engine.parts.files, skipsChanged: isWrite)
+    }
+
+    /// Takes what the event is about for certain. It seldom turns out to need more, and one plan is enough then.
+    mutating func begin() {
+        held = Set(asked.files.map { Subject.file($0) } + asked.documents.map { .document($0) })
+        engine.subjects.take(held)
     }
 
     /// Gives the files and documents back.
@@ -51,7 +66,7 @@ struct EventWork: ~Copyable {
 
     private func draft(_ events: [Event], number: UInt64) throws(Errno) -> Drafting {
         try engine.draft(
-            events, found, asked, number: number, doubted: doubted, copied: unkept, lost: Set(lost.keys),
+            events, found, asked, looks, number: number, doubted: doubted, copied: unkept, lost: Set(lost.keys),
             compared: compared)
     }
 
@@ -60,8 +75,10 @@ struct EventWork: ~Copyable {
     /// Takes what the event needs, and does what takes long: it reads facts, keeps contents and makes files.
     mutating func prepare() throws(Errno) {
         attempts += 1
+        looks.mayRead = true
         // No program waits for ever, whatever goes wrong.
         guard attempts <= Engine.mostAttempts else { throw .ioError }
+        if let draft = unprepared.take() { return try doSteps(of: draft) }
         while true {
             let draft: EventDraft
             let next = engine.known.lastNumber + 1
@@ -181,22 +198,28 @@ struct EventWork: ~Copyable {
     // MARK: The call
 
     /// Plans the event with numbers of its own, makes the call, and records what it means.
+    /// - Parameter hasNames: whether the names are held: no file is read then, unless there is no end to its changes.
     /// - Returns: nil if something is missing still.
-    mutating func finish(_ call: (inout NameChange) throws(Errno) -> Void) throws(Errno) -> Plan? {
+    mutating func finish(
+        hasNames: Bool = false, _ call: (inout NameChange) throws(Errno) -> Void
+    ) throws(Errno) -> Plan? {
         var count: UInt64 = 64
+        looks.mayRead = !hasNames || attempts > Engine.patience
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
-            guard
-                case .ready(let draft) = try self.draft(events, number: first),
-                draft.subjects.isSubset(of: held)
-            else { return nil }
+            let drafting = try self.draft(events, number: first)
+            if case .unsure = drafting, !looks.isUnread { continue }
+            guard case .ready(let draft) = drafting, draft.subjects.isSubset(of: held) else { return nil }
             if draft.lastNumber >= first + count {
                 count = draft.lastNumber - first + 64
                 continue
             }
             if isUnprepared(draft) {
-                guard attempts > Engine.patience else { return nil }
+                guard attempts > Engine.patience else {
+                    unprepared = draft
+                    return nil
+                }
                 try doSteps(of: draft)
             }
             try carryOut(draft, found, from: first, call)
@@ -209,6 +232,7 @@ struct EventWork: ~Copyable {
     mutating func finish(
         making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
+        looks.mayRead = attempts > Engine.patience
         guard case .ready(let draft) = try self.draft(events, number: engine.known.lastNumber + 1),
             draft.subjects.isSubset(of: held)
         else { return nil }
@@ -219,6 +243,8 @@ struct EventWork: ~Copyable {
         for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         let file = try call()
         engine.known.begin(file)
+        asked.note(file)
+        looks.mayRead = true
         var count: UInt64 = 64
         while true {
             let first = engine.parts.recorder.reserve(count)

@@ -6,12 +6,35 @@ import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Looks at files, and tells whether they have changed since they were looked at last.
-struct FileLooks: Sendable {
+/// Looks at files, and tells whether they have changed since they were looked at last. An event is planned several
+/// times: bytes that it has read are not read again until the file's times move.
+final class FileLooks {
     /// Contents up to this size are hashed at once.
     static let hashedAtOnce: UInt64 = 1 << 20
 
-    let files: any FilesBelow
+    /// What a file's bytes were.
+    private struct Read {
+        var stamp: Stamp
+        var fingerprint: Fingerprint
+        var held: Fingerprint?
+        var begins: Bool?
+    }
+
+    private let files: any FilesBelow
+    private var read: [FileID: Read] = [:]
+    /// Whether bytes may be read now. They are not with the names held.
+    var mayRead = true
+    /// Whether bytes were wanted that were not read: what the looks say does not count then.
+    private(set) var isUnread = false
+    /// Whether a file that has changed already counts as it was looked at last. That is enough for a write to it,
+    /// unless something is recorded or kept by that.
+    var skipsChanged: Bool
+    private(set) var hasSkipped = false
+
+    init(files: any FilesBelow, skipsChanged: Bool = false) { (self.files, self.skipsChanged) = (files, skipsChanged) }
+
+    /// Begins the looks of a plan.
+    func begin() { (isUnread, hasSkipped) = (false, false) }
 
     /// A file as it is, with what is remembered of it.
     struct Look: Sendable {
@@ -39,6 +62,10 @@ struct FileLooks: Sendable {
         let now = Stamp(status)
         let isRead = isDoubted && status.size <= Self.hashedAtOnce
         if now == stamp, !isRead { return Look(file: former, stamp: now, links: status.links) }
+        if skipsChanged, former.isChanged, !isRead, let stamp {
+            hasSkipped = true
+            return Look(file: former, stamp: stamp, links: status.links)
+        }
         var file = former
         file.modified = status.modified
         // Of a file that is looked at first, what was recorded tells.
@@ -46,12 +73,38 @@ struct FileLooks: Sendable {
             ?? (former.fingerprint.size == now.size && former.modified == now.modified)
         // Then only its attributes have changed.
         if isSame, !isRead { return Look(file: file, stamp: now, links: status.links) }
-        let opened = try files.open(former.id)
-        file.fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
-        let isOther = file.fingerprint != former.fingerprint
-        file.isChanged = former.isChanged || isWritten && !isSame || isOther
-        if isInDoubt, let held { file.beginsWithHeld = Self.begins(opened.raw, status, with: held) }
+        // Of a file that was written to elsewhere than at its end, that is all that matters.
+        let isAsked = isInDoubt && former.isOnlyExtended
+        guard let (fingerprint, begins) = try bytes(of: former, status, held: isAsked ? held : nil, isRead) else {
+            isUnread = true
+            return Look(file: former, stamp: now, links: status.links)
+        }
+        file.fingerprint = fingerprint
+        file.isChanged = former.isChanged || isWritten && !isSame || fingerprint != former.fingerprint
+        if let begins { file.beginsWithHeld = begins }
         return Look(file: file, stamp: now, links: status.links)
+    }
+
+    /// - Parameters:
+    ///   - held: bytes that the file may begin with.
+    ///   - isDoubted: whether equal times tell nothing.
+    /// - Returns: the bytes of a file, and whether it begins with the others; nil if they had to be read now, which
+    ///   they may not.
+    private func bytes(
+        of former: LiveFile, _ status: FileStat, held: Fingerprint?, _ isDoubted: Bool
+    ) throws(Errno) -> (fingerprint: Fingerprint, begins: Bool?)? {
+        let stamp = Stamp(status)
+        if !isDoubted, let known = read[former.id], known.stamp == stamp, held == nil || held == known.held {
+            return (known.fingerprint, held.flatMap { _ in known.begins })
+        }
+        guard mayRead else { return nil }
+        let opened = try files.open(former.id)
+        let fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
+        let begins = held.map { Self.begins(opened.raw, status, fingerprint, with: $0) }
+        if status.size <= Self.hashedAtOnce {
+            read[former.id] = Read(stamp: stamp, fingerprint: fingerprint, held: held, begins: begins)
+        }
+        return (fingerprint, begins)
     }
 
     /// The bytes of an open file. Those of a big one are hashed later: until then they are equal to no others.
@@ -64,9 +117,11 @@ struct FileLooks: Sendable {
     }
 
     /// Whether an open file begins with some bytes, as far as that can be told at once.
-    private static func begins(_ file: Int32, _ status: FileStat, with held: Fingerprint) -> Bool {
-        guard held.size <= status.size else { return false }
-        guard held.size <= hashedAtOnce else { return false }
+    private static func begins(
+        _ file: Int32, _ status: FileStat, _ whole: Fingerprint, with held: Fingerprint
+    ) -> Bool {
+        guard held.size <= status.size, held.size <= hashedAtOnce else { return false }
+        if held.size == status.size { return whole == held }
         return ContentHash.sha256(of: file, size: held.size).map { Fingerprint(hash: $0, size: held.size) } == held
     }
 }

@@ -78,8 +78,8 @@ final class FilesInReach: FilesBelow {
     func attributes(of file: FileID) -> Look? {
         guard let descriptor = descriptor(of: file) else { return nil }
         return withExtendedLifetime(descriptor) {
-            guard let stat = try? Backing.stat(descriptor.raw), let rights = try? Attributes(held: descriptor.raw)
-            else { return nil }
+            guard let stat = try? Backing.stat(descriptor.raw) else { return nil }
+            let rights = Attributes(held: descriptor.raw, stat)
             return Look(rights: rights, size: stat.size, modified: stat.modified, changed: stat.changed)
         }
     }

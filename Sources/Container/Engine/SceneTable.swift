@@ -61,6 +61,13 @@ final class SceneTable: Sendable {
         state.withLock { $0.remembered.give(handle, to: actor) }
     }
 
+    /// A program reads once more what it has read last (``Remembered/renewRead(by:of:in:at:)``).
+    func renewRead(
+        by actor: ActorNumber, of version: VersionNumber, in document: DocumentNumber, at time: Timestamp
+    ) -> Bool {
+        state.withLock { $0.remembered.renewRead(by: actor, of: version, in: document, at: time) }
+    }
+
     /// Forgets a file that is as it was recorded and that no program has open.
     /// - Returns: whether it is forgotten.
     func forget(_ file: FileID) -> Bool {

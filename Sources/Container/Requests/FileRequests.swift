@@ -82,7 +82,7 @@ final class FileRequests: Sendable {
             entry.stat.key == (try Backing.stat(descriptor.raw)).key
         else { throw Errno(rawValue: ESTALE) }
         if try versioned.isLeftOut(entry) { return try openPlainly(caller, node, flags, descriptor, writing) }
-        let at = try recorded.adopt(entry)
+        let at = try recorded.adopt(entry, descriptor)
         defer { recorded.files.letGo(at.file) }
         if writing.mayReplace { try staleWrites.refuse(program, at: at.place) }
         let file = OpenFile(

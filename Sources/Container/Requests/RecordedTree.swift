@@ -110,11 +110,14 @@ final class RecordedTree: Sendable {
 
     /// Has what a name stands for in reach, with facts that tell of it. The caller lets it go
     /// (``FilesInReach/letGo(_:)``).
-    func adopt(_ entry: FoundName) throws(Errno) -> FileAtPlace {
+    /// - Parameter held: a descriptor of it that the caller has.
+    func adopt(_ entry: FoundName, _ held: SharedDescriptor? = nil) throws(Errno) -> FileAtPlace {
         try adoptDirectory(entry.parent)
         let found = FileAtPlace(
             place: try place(entry.name, in: entry.parent), file: tree.fileID(entry.stat), type: entry.stat.entryType)
-        files.hold(found.file, try hold(entry))
+        let descriptor: SharedDescriptor
+        if let held { descriptor = held } else { descriptor = try hold(entry) }
+        files.hold(found.file, descriptor)
         do throws(Errno) {
             try adopt(found, entry.name, in: entry.parent)
         } catch {
@@ -199,6 +202,7 @@ final class RecordedTree: Sendable {
         guard try engine.occupant(of: at.place) == at.file else {
             return earlyReads.note(node.file, try tree.stat(node), by: program.number)
         }
+        if engine.isReadAgain(at, by: program.number) { return }
         let file = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
         files.hold(node.file, file)
         defer { files.letGo(node.file) }

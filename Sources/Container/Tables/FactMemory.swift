@@ -64,6 +64,18 @@ final class FactMemory: Sendable {
     /// The place of a row that was just recorded or published.
     func place(of row: RowNumber) -> PlaceNumber? { known.withLock { $0.rows[row]?.place } }
 
+    /// The documents of which files have names, as far as that is in memory.
+    func documents(of files: [FileID]) -> [DocumentNumber] {
+        known.withLock { known in
+            var documents: [DocumentNumber] = []
+            for row in files.flatMap({ known.fileNames[$0] ?? [] }) {
+                guard let document = known.rows[row]?.document, !documents.contains(document) else { continue }
+                documents.append(document)
+            }
+            return documents
+        }
+    }
+
     /// Whether a place has a file that is recorded in memory alone.
     func isUnpublished(_ place: PlaceNumber) -> Bool {
         known.withLock { known in

@@ -76,4 +76,16 @@ extension Event {
         default: nil
         }
     }
+
+    /// The program whose call it is, if that does not follow from a handle.
+    public var actor: ActorNumber? {
+        switch self {
+        case .create(let actor, _, _, _, _, _, _), .open(let actor, _, _, _, _), .openNameless(let actor, _, _, _, _),
+            .read(let actor, _), .readForBackup(let actor, _), .truncate(let actor, _), .save(let actor, _),
+            .rename(let actor, _, _, _), .exchange(let actor, _, _), .link(let actor, _, _),
+            .unlink(let actor, _, _), .makeDirectory(let actor, _, _), .removeDirectory(let actor, _):
+            actor
+        default: nil
+        }
+    }
 }

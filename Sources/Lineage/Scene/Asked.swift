@@ -27,17 +27,25 @@ public final class Asked: Sendable {
 
     public init() {}
 
-    /// - Parameter files: those that the event is about.
-    public init(_ files: [FileID]) { subjects.withLock { $0.files = files } }
+    /// - Parameters:
+    ///   - files: those that the event is about.
+    ///   - documents: of which they have names.
+    ///   - actors: the programs whose calls it is.
+    public init(_ files: [FileID], _ documents: [DocumentNumber] = [], _ actors: [ActorNumber] = []) {
+        subjects.withLock { ($0.files, $0.documents, $0.actors) = (files, documents, actors) }
+    }
 
     /// Nothing is remembered of what the event itself makes.
     /// - Parameter next: the number of its first fact.
     public func begin(at next: UInt64) { subjects.withLock { $0.next = next } }
 
     /// How many subjects were asked about.
-    public var count: Int {
+    public var count: Int { counts.remembered + counts.others }
+
+    /// How many of them anything is remembered of, and how many programs and places there are beside those.
+    public var counts: (remembered: Int, others: Int) {
         subjects.withLock {
-            $0.files.count + $0.documents.count + $0.versions.count + $0.actors.count + $0.places.count
+            ($0.files.count + $0.documents.count + $0.versions.count, $0.actors.count + $0.places.count)
         }
     }
 
@@ -47,7 +55,7 @@ public final class Asked: Sendable {
     public var actors: [ActorNumber] { subjects.withLock(\.actors) }
     public var places: [PlaceNumber] { subjects.withLock(\.places) }
 
-    func note(_ file: FileID) { subjects.withLock { if !$0.files.contains(file) { $0.files.append(file) } } }
+    public func note(_ file: FileID) { subjects.withLock { if !$0.files.contains(file) { $0.files.append(file) } } }
 
     func note(_ document: DocumentNumber) {
         subjects.withLock { subjects in

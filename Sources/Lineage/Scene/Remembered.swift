@@ -160,7 +160,43 @@ public struct Remembered: Sendable {
         for (home, observation) in change.seen {
             lastOrder += 1
             observations[home, default: []].append(Seen(order: lastOrder, home: home, observation: observation))
+            thin(home)
         }
+    }
+
+    /// A program reads once more what it has read last of a document, and nothing was seen of that since.
+    /// - Returns: false if that is not so.
+    public mutating func renewRead(
+        by actor: ActorNumber, of version: VersionNumber, in document: DocumentNumber, at time: Timestamp
+    ) -> Bool {
+        guard let all = observations[document], let last = all.last?.observation, last.actor == actor,
+            last.version == version, last.document == document, last.isByRead
+        else { return false }
+        let index = all.count - 1
+        lastOrder += 1
+        observations[document]?[index].order = lastOrder
+        observations[document]?[index].observation.time = time
+        observations[document]?[index].observation.hadRead = last.isRead
+        return true
+    }
+
+    /// So many of a program's last observations of a document are remembered in any case.
+    private static let mostSeen = 16
+
+    /// A program that saves a document again and again has seen each of its versions. What it has seen last decides, so
+    /// older observations go: at each power of two, so that one more costs no more than the others.
+    private mutating func thin(_ home: DocumentNumber) {
+        guard let seen = observations[home], seen.count >= 64, seen.count & (seen.count - 1) == 0 else { return }
+        var counts: [ActorNumber: Int] = [:]
+        var readers: Set<ActorNumber> = []
+        var left: [Seen] = []
+        for one in seen.reversed() {
+            counts[one.observation.actor, default: 0] += 1
+            // That a program has read any version counts for its relatives.
+            let isLastRead = one.observation.isRead && readers.insert(one.observation.actor).inserted
+            if isLastRead || counts[one.observation.actor, default: 0] <= Self.mostSeen { left.append(one) }
+        }
+        observations[home] = left.reversed()
     }
 
     private mutating func setFile(_ id: FileID, _ file: LiveFile?) {
