@@ -117,7 +117,7 @@ public final class EngineContainer: ServedContainer {
     private func rest() {
         timers.after(Self.rest) { [weak self] in
             guard let self else { return }
-            files.engine.forgetIdle()
+            files.engine.forgetIdle(beyond: Engine.mostIdle)
             // What the kernel writes by itself takes room unseen.
             if !options.isReadOnly { _ = space.isNearlyFull }
             rest()

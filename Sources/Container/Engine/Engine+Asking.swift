@@ -22,10 +22,12 @@ extension Engine {
     }
 
     /// Notes that a program reads once more what it has read last. Most opens for reading are that.
-    /// - Parameter at: what has the name by the facts.
-    /// - Returns: false if it is another read, or the engine does not remember the file.
-    func isReadAgain(_ at: FileAtPlace, by actor: ActorNumber) -> Bool {
-        guard scene.remembers(at.file), let document = known.documents(of: [at.file]).first else { return false }
+    /// - Parameters:
+    ///   - at: what has the name by the facts.
+    ///   - stamp: how it is now.
+    /// - Returns: false if it is another read, or the file is not as it was looked at last.
+    func isReadAgain(_ at: FileAtPlace, _ stamp: Stamp, by actor: ActorNumber) -> Bool {
+        guard scene.recall(at.file)?.stamp == stamp, let document = known.documents(of: [at.file]).first else { return false }
         let subject: Set<Subject> = [.document(document)]
         subjects.take(subject)
         defer { subjects.giveBack(subject) }

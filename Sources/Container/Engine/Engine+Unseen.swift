@@ -6,8 +6,8 @@ import VersionModel
 import VersionStore
 
 extension Engine {
-    /// The content of a file becomes a version without an author if it is not the one recorded last. Of a file that is
-    /// remembered, the next plan sees that by itself: a program has it open, or it was looked at a moment ago.
+    /// The content of a file becomes a version without an author if it is not the one recorded last. Of a file that a
+    /// program has open, or that has bytes of a program already, the next plan sees that by itself.
     ///
     /// | the file | |
     /// |---|---|
@@ -16,12 +16,13 @@ extension Engine {
     ///
     /// A file that was changed while nothing watched it is read, also where its size and its time are as recorded.
     func noteUnseenChange(of file: FileID) throws(Errno) {
-        guard !scene.remembers(file), let stamp = try parts.files.status(of: file).map(Stamp.init),
+        guard let stamp = try parts.files.status(of: file).map(Stamp.init), scene.recall(file)?.stamp != stamp,
             !lookedAt.has(file, stamp)
         else { return }
         var held: Set<Subject> = [.file(file)]
         subjects.take(held)
         defer { subjects.giveBack(held) }
+        if scene.remembers(file), !scene.forget(file) { return }
         while true {
             let log = PlanLog(known)
             let facts = Facts(over: log)

@@ -1,6 +1,7 @@
 // Carries out what requests mean: gathers what a plan needs, plans, does its steps and its system call, records its
 // facts in one transaction, and remembers what is left (facts.md 7).
 
+import CLinux
 import Lineage
 import SystemPackage
 import VersionModel
@@ -57,11 +58,16 @@ final class Engine: Sendable {
         guard known.load(missing, from: parts.recorder.log, isSound: parts.recorder.isSound) else { throw .ioError }
     }
 
-    /// The engine forgets files that no program has open, and facts that the catalog has. It goes on to remember what
-    /// programs have seen.
-    func forgetIdle() {
-        scene.forgetIdle(seenBefore: Timestamp(nanoseconds: .min))
-        known.trim(now: parts.clock.now(), open: scene.openFiles)
+    /// So many facts, and so many files, are remembered in any case: the next save asks the catalog for nothing.
+    static let mostIdle = 16_000
+
+    /// The engine forgets files that no program has open, and facts that the catalog has, if these are many. It goes on
+    /// to remember what programs have seen.
+    func forgetIdle(beyond most: Int = 0) {
+        let (facts, files) = (known.count, scene.count)
+        if files > most { scene.forgetIdle(seenBefore: Timestamp(nanoseconds: .min)) }
+        if facts > most { known.trim(now: parts.clock.now(), open: scene.openFiles) }
+        if max(facts, files) > most { linux_return_memory() }
     }
 
     /// Carries out an event of one or several files that changes no name.

@@ -39,6 +39,9 @@ final class SceneTable: Sendable {
         }
     }
 
+    /// How many files are remembered.
+    var count: Int { state.withLock { $0.remembered.countOfFiles } }
+
     /// Everything that is remembered.
     var whole: Memory { state.withLock { $0.remembered.whole } }
 

@@ -202,7 +202,7 @@ final class RecordedTree: Sendable {
         guard try engine.occupant(of: at.place) == at.file else {
             return earlyReads.note(node.file, try tree.stat(node), by: program.number)
         }
-        if engine.isReadAgain(at, by: program.number) { return }
+        if engine.isReadAgain(at, Stamp(try tree.stat(node)), by: program.number) { return }
         let file = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
         files.hold(node.file, file)
         defer { files.letGo(node.file) }

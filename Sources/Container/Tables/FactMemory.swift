@@ -45,7 +45,15 @@ final class FactMemory: Sendable {
 
     /// Lets facts go that the catalog has. A plan that is being made may miss them then, and is made anew.
     /// - Parameter open: the files that programs have open.
-    func trim(now: Timestamp, open: Set<FileID>) { known.withLock { $0 = $0.trimmed(now: now, open: open) } }
+    func trim(now: Timestamp, open: Set<FileID>) {
+        // Given back outside the lock.
+        let former = known.withLock { known -> KnownFacts in
+            let former = known
+            known = known.trimmed(now: now, open: open)
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
 
     fileprivate func ask<Value: Sendable>(
         _ question: @Sendable (KnownFacts) -> KnownFacts.Answer<Value>

@@ -29,6 +29,8 @@ public struct Remembered: Sendable {
         set { setFile(file, newValue) }
     }
 
+    public var countOfFiles: Int { files.count }
+
     /// Whether a program is remembered to have seen a version of a document.
     public func hasSeen(_ document: DocumentNumber) -> Bool { observations[document] != nil }
 
