@@ -27,7 +27,9 @@ extension Engine {
     ///   - stamp: how it is now.
     /// - Returns: false if it is another read, or the file is not as it was looked at last.
     func isReadAgain(_ at: FileAtPlace, _ stamp: Stamp, by actor: ActorNumber) -> Bool {
-        guard scene.recall(at.file)?.stamp == stamp, let document = known.documents(of: [at.file]).first else { return false }
+        guard scene.recall(at.file)?.stamp == stamp, let document = known.documents(of: [at.file]).first else {
+            return false
+        }
         let subject: Set<Subject> = [.document(document)]
         subjects.take(subject)
         defer { subjects.giveBack(subject) }

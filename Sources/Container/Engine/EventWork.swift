@@ -43,7 +43,7 @@ struct EventWork: ~Copyable {
         let handles = events.compactMap { $0.handle.flatMap(engine.scene.handle) }
         let files = found.map(\.file) + handles.map(\.file)
         asked = Asked(
-            files, engine.known.documents(of: files), events.compactMap(\.actor) + handles.map(\.actor))
+            files, Array(engine.known.documents(of: files)), events.compactMap(\.actor) + handles.map(\.actor))
         var isWrite = false
         if events.count == 1, case .write? = events.first { isWrite = true }
         looks = FileLooks(files: engine.parts.files, skipsChanged: isWrite)

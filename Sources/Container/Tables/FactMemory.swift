@@ -73,13 +73,10 @@ final class FactMemory: Sendable {
     func place(of row: RowNumber) -> PlaceNumber? { known.withLock { $0.rows[row]?.place } }
 
     /// The documents of which files have names, as far as that is in memory.
-    func documents(of files: [FileID]) -> [DocumentNumber] {
+    func documents(of files: [FileID]) -> Set<DocumentNumber> {
         known.withLock { known in
-            var documents: [DocumentNumber] = []
-            for row in files.flatMap({ known.fileNames[$0] ?? [] }) {
-                guard let document = known.rows[row]?.document, !documents.contains(document) else { continue }
-                documents.append(document)
-            }
+            var documents: Set<DocumentNumber> = []
+            for case .known(let some) in files.map(known.documents(of:)) { documents.formUnion(some) }
             return documents
         }
     }
@@ -146,12 +143,15 @@ final class PlanLog: FactLog {
     func successors(of number: RowNumber) -> [NameRow] { ask([]) { $0.successors(of: number) } }
 
     func names(of file: FileID) -> [NameRow] { ask([]) { $0.names(of: file) } }
+    func countOfNames(of file: FileID) -> Int { ask(0) { $0.countOfNames(of: file) } }
+    func documents(of file: FileID) -> Set<DocumentNumber> { ask([]) { $0.documents(of: file) } }
     func namesOfFiles(from file: FileID) -> [NameRow] { ask([]) { $0.namesOfFiles(from: file) } }
     func lastRow(of file: FileID) -> NameRow? { ask(nil) { $0.lastRow(of: file) } }
     func versions(in content: Content) -> [VersionRow] { ask([]) { $0.versions(in: content) } }
     func lastContent(of file: FileID) -> Content? { ask(nil) { $0.lastContent(of: file) } }
 
     func names(of document: DocumentNumber) -> [NameRow] { ask([]) { $0.names(of: document) } }
+    func files(of document: DocumentNumber) -> Set<FileID> { ask([]) { $0.files(of: document) } }
     func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
         ask([]) { $0.rows(of: document, after: number) }
     }

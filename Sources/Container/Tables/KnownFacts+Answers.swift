@@ -52,7 +52,26 @@ extension KnownFacts {
     // MARK: Files
 
     func names(of file: FileID) -> Answer<[NameRow]> {
-        fileNames[file].map { .known($0.compactMap { rows[$0] }) } ?? .missing(.namesOfFile(file))
+        fileNames[file].map { .known($0.compactMap { rows[$0.number] }) } ?? .missing(.namesOfFile(file))
+    }
+
+    func countOfNames(of file: FileID) -> Answer<Int> {
+        fileNames[file].map { .known($0.count) } ?? .missing(.namesOfFile(file))
+    }
+
+    func documents(of file: FileID) -> Answer<Set<DocumentNumber>> {
+        fileNames[file].map { .known(Self.distinct($0) { $0.document }) } ?? .missing(.namesOfFile(file))
+    }
+
+    /// Most names of one file are of one document, and the other way round.
+    private static func distinct<Value: Hashable>(_ names: [Name], _ value: (Name) -> Value?) -> Set<Value> {
+        var (found, last): (Set<Value>, Value?) = ([], nil)
+        for name in names {
+            guard let value = value(name), value != last else { continue }
+            found.insert(value)
+            last = value
+        }
+        return found
     }
 
     func namesOfFiles(from file: FileID) -> Answer<[NameRow]> {
@@ -96,7 +115,12 @@ extension KnownFacts {
     // MARK: Documents
 
     func names(of document: DocumentNumber) -> Answer<[NameRow]> {
-        documentNames[document].map { .known($0.compactMap { rows[$0] }) } ?? .missing(.namesOfDocument(document))
+        guard let names = documentNames[document] else { return .missing(.namesOfDocument(document)) }
+        return .known(names.compactMap { rows[$0.number] })
+    }
+
+    func files(of document: DocumentNumber) -> Answer<Set<FileID>> {
+        documentNames[document].map { .known(Self.distinct($0) { $0.file }) } ?? .missing(.namesOfDocument(document))
     }
 
     func rows(of document: DocumentNumber, after number: RowNumber) -> Answer<[NameRow]> {

@@ -128,7 +128,7 @@ extension KnownFacts {
             documentNames[document] = living(names, documentRows[document]?.numbers ?? [])
         case .namesFromFile(let file):
             let all = living(names, fileRows[file]?.numbers ?? [])
-            namesFrom[file] = (all.filter { rows[$0]?.hasNoVersions == false }, lastRow)
+            namesFrom[file] = (all.map(\.number).filter { rows[$0]?.hasNoVersions == false }, lastRow)
         case .departure(let document): setDeparture(of: document, names, loaded.departure)
         }
     }
@@ -150,10 +150,10 @@ extension KnownFacts {
     /// - Parameters:
     ///   - stored: rows that no later one of the catalog has replaced.
     ///   - known: rows in memory. One that was recorded since has a tail of its place.
-    private func living(_ stored: [RowNumber], _ known: [RowNumber]) -> [RowNumber] {
+    private func living(_ stored: [RowNumber], _ known: [RowNumber]) -> [Name] {
         func last(_ number: RowNumber) -> RowNumber? { rows[number].flatMap { places[$0.place]?.numbers.last } }
         let living = stored.filter { number in last(number).map { $0 <= number } ?? true }
-        return Set(living + known.filter { last($0) == $0 }).sorted()
+        return Set(living + known.filter { last($0) == $0 }).sorted().compactMap { rows[$0].map(Name.init) }
     }
 
     /// A document's last departure: the catalog's, or a later row at one of its places.

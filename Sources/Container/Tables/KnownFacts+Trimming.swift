@@ -43,7 +43,7 @@ extension KnownFacts {
         fileNames[file] = all.fileNames[file]
         lastContents[file] = all.lastContents[file]
         notedContents[file] = all.notedContents[file]
-        keep((fileRows[file]?.numbers ?? []) + (fileNames[file] ?? []), from: all)
+        keep((fileRows[file]?.numbers ?? []) + (fileNames[file] ?? []).map(\.number), from: all)
         let document = row.document
         documentRows[document] = all.documentRows[document]
         documentNames[document] = all.documentNames[document]
@@ -51,7 +51,8 @@ extension KnownFacts {
         documentVersions[document] = all.documentVersions[document]
         rivals[document] = all.rivals[document]
         let departure = departures[document].flatMap(\.self).map { [$0] } ?? []
-        keep((documentRows[document]?.numbers ?? []) + (documentNames[document] ?? []) + departure, from: all)
+        let names = (documentNames[document] ?? []).map(\.number)
+        keep((documentRows[document]?.numbers ?? []) + names + departure, from: all)
         for number in (documentVersions[document]?.numbers ?? []) + (rivals[document]?.numbers ?? []) {
             keep(number, from: all)
         }

@@ -24,6 +24,15 @@ struct KnownFacts: Sendable {
         }
     }
 
+    /// A name, with what plans ask of all names of a file or a document.
+    struct Name: Sendable {
+        var number: RowNumber
+        var document: DocumentNumber
+        var file: FileID?
+
+        init(_ row: NameRow) { (number, document, file) = (row.number, row.document, row.file) }
+    }
+
     var lastNumber: UInt64
     var rows: [RowNumber: NameRow] = [:]
     var versions: [VersionNumber: VersionRow] = [:]
@@ -44,8 +53,8 @@ struct KnownFacts: Sendable {
     var successors: [RowNumber: Tail<RowNumber>] = [:]
     var origins: [VersionNumber: Tail<DocumentNumber>] = [:]
     /// The names that documents and files have, where all are known.
-    var documentNames: [DocumentNumber: [RowNumber]] = [:]
-    var fileNames: [FileID: [RowNumber]] = [:]
+    var documentNames: [DocumentNumber: [Name]] = [:]
+    var fileNames: [FileID: [Name]] = [:]
     var departures: [DocumentNumber: RowNumber?] = [:]
     /// Versions that have some bytes, of those that were not known when they were asked for.
     var equals: [Missing: [VersionNumber]] = [:]
@@ -104,8 +113,8 @@ struct KnownFacts: Sendable {
         }
         fileRows[file, default: Tail(since: number.number)].insert(number)
         documentRows[row.document, default: Tail(since: number.number)].insert(number)
-        documentNames[row.document]?.append(number)
-        fileNames[file]?.append(number)
+        documentNames[row.document]?.append(Name(row))
+        fileNames[file]?.append(Name(row))
         if let from = row.from { successors[from, default: Tail(since: number.number)].insert(number) }
     }
 
@@ -119,8 +128,8 @@ struct KnownFacts: Sendable {
         }
         unpublished.remove(last)
         guard let former = rows[last], let file = former.file else { return }
-        documentNames[former.document]?.removeAll { $0 == last }
-        fileNames[file]?.removeAll { $0 == last }
+        documentNames[former.document]?.removeAll { $0.number == last }
+        fileNames[file]?.removeAll { $0.number == last }
         if departures[former.document] != nil { departures[former.document] = .some(row.number) }
     }
 

@@ -30,6 +30,9 @@ public protocol FactLog: AnyObject, Sendable {
 
     /// The names that a file has, oldest first.
     func names(of file: FileID) -> [NameRow]
+    /// How many these are, and of which documents. A file may have thousands of names.
+    func countOfNames(of file: FileID) -> Int
+    func documents(of file: FileID) -> Set<DocumentNumber>
     /// The names whose rows go back, each to the one before, to a row that gave this file a name.
     func namesOfFiles(from file: FileID) -> [NameRow]
     /// The last row that gave a file a name.
@@ -43,6 +46,8 @@ public protocol FactLog: AnyObject, Sendable {
 
     /// The names that a document has, oldest first.
     func names(of document: DocumentNumber) -> [NameRow]
+    /// The files that have them.
+    func files(of document: DocumentNumber) -> Set<FileID>
     /// The rows after a number that give a document a name, oldest first.
     func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow]
     /// The last row that gave a document a name.
@@ -64,4 +69,10 @@ public protocol FactLog: AnyObject, Sendable {
     func rivals(of document: DocumentNumber) -> [VersionRow]
     /// Whether a document was saved at home under a name that it has had since a row (``VersionRow/isAtHome``).
     func isSavedAtHome(_ document: DocumentNumber, after row: RowNumber) -> Bool
+}
+
+extension FactLog {
+    public func countOfNames(of file: FileID) -> Int { names(of: file).count }
+    public func documents(of file: FileID) -> Set<DocumentNumber> { Set(names(of: file).map(\.document)) }
+    public func files(of document: DocumentNumber) -> Set<FileID> { Set(names(of: document).compactMap(\.file)) }
 }

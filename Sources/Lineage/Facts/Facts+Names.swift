@@ -55,8 +55,17 @@ extension Facts {
 
     /// How many names a file has.
     public func countOfNames(of file: FileID) -> Int {
-        var count = log == nil ? 0 : stillThere { $0.names(of: file) }.count
+        var count = log.map { $0.log.countOfNames(of: file) - countOfLeft(file, $0.log) } ?? 0
         for index in rows.indices where rows[index].file == file && isLiving(at: index) { count += 1 }
+        return count
+    }
+
+    /// How many names of the log a file has lost since.
+    private func countOfLeft(_ file: FileID, _ log: any FactLog) -> Int {
+        var count = 0
+        for index in rows.indices where !rows[..<index].contains(where: { $0.place == rows[index].place }) {
+            if log.lastRow(at: rows[index].place)?.file == file { count += 1 }
+        }
         return count
     }
 
@@ -91,7 +100,11 @@ extension Facts {
                 others.append(document)
             }
         }
-        if log != nil { for name in stillThere({ $0.names(of: file) }) { add(name.document) } }
+        if let log, countOfLeft(file, log.log) == 0 {
+            for document in log.log.documents(of: file) { add(document) }
+        } else {
+            for name in stillThere({ $0.names(of: file) }) { add(name.document) }
+        }
         for index in rows.indices where rows[index].file == file && isLiving(at: index) { add(rows[index].document) }
         return (first == nil ? 0 : 1) + others.count
     }
@@ -118,6 +131,12 @@ extension Facts {
     /// The names that a document has now, oldest first.
     public func names(of document: DocumentNumber) -> [NameRow] {
         stillThere { $0.names(of: document) } + rows.filter { $0.document == document && isLiving($0) }
+    }
+
+    /// The files of its names.
+    func files(of document: DocumentNumber) -> Set<FileID> {
+        if let log, rows.isEmpty { return log.log.files(of: document) }
+        return Set(names(of: document).compactMap(\.file))
     }
 
     /// Whether a document has any name now.

@@ -78,7 +78,7 @@ public struct Remembered: Sendable {
     public func part(about asked: Asked, in facts: Facts) -> Part {
         var wanted = asked.files
         for document in asked.documents {
-            wanted += facts.names(of: document).compactMap(\.file) + (filesOf[document] ?? [])
+            wanted += facts.files(of: document) + (filesOf[document] ?? [])
         }
         for version in asked.versions {
             wanted += (holders[version] ?? []) + (savers[version] ?? []).compactMap { handles[$0]?.file }
