@@ -1,4 +1,4 @@
-// What needs no plan: questions to the rules, and a read that tells nothing new.
+// What needs no plan: questions to the rules, and reads.
 
 import Lineage
 import SystemPackage
@@ -21,23 +21,33 @@ extension Engine {
         }
     }
 
-    /// Notes that a program reads once more what it has read last. Most opens for reading are that.
-    /// - Parameters:
-    ///   - at: what has the name by the facts.
-    ///   - stamp: how it is now.
-    /// - Returns: false if it is another read, or the file is not as it was looked at last.
-    func isReadAgain(_ at: FileAtPlace, _ stamp: Stamp, by actor: ActorNumber) -> Bool {
-        guard scene.recall(at.file)?.stamp == stamp, let document = known.documents(of: [at.file]).first else {
-            return false
+    /// Whether a file is as it was looked at last.
+    func isAsLookedAt(_ file: FileID, _ stamp: Stamp) -> Bool {
+        scene.recall(file)?.stamp == stamp || lookedAt.has(file, stamp)
+    }
+
+    /// A program has read a document: it has seen its current version. That is a note in memory, and needs no plan.
+    /// Nothing happens if the name has another file by now: what was read is none of its contents.
+    func noteRead(_ at: FileAtPlace, by actor: ActorNumber) throws(Errno) {
+        while true {
+            let log = PlanLog(known)
+            let facts = Facts(over: log)
+            let document = facts.occupant(of: at.place).flatMap { $0.file == at.file ? $0.document : nil }
+            if let document, log.missing.isEmpty {
+                let subject: Set<Subject> = [.document(document)]
+                subjects.take(subject)
+                defer { subjects.giveBack(subject) }
+                let current = facts.current(of: document)
+                let home = current.flatMap { facts.document(of: $0) }
+                if log.missing.isEmpty {
+                    guard let current, let home else { return }
+                    let isRead = !parts.kin([actor]).lineage(of: actor).isEmpty
+                    return scene.noteRead(
+                        by: actor, of: current, of: home, as: document, at: parts.clock.now(), isRead: isRead)
+                }
+            }
+            if log.missing.isEmpty { return }
+            try load(log.missing)
         }
-        let subject: Set<Subject> = [.document(document)]
-        subjects.take(subject)
-        defer { subjects.giveBack(subject) }
-        let log = PlanLog(known)
-        let facts = Facts(over: log)
-        guard facts.occupant(of: at.place)?.document == document, let current = facts.current(of: document),
-            log.missing.isEmpty
-        else { return false }
-        return scene.renewRead(by: actor, of: current, in: document, at: parts.clock.now())
     }
 }

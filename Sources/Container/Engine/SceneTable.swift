@@ -64,11 +64,14 @@ final class SceneTable: Sendable {
         state.withLock { $0.remembered.give(handle, to: actor) }
     }
 
-    /// A program reads once more what it has read last (``Remembered/renewRead(by:of:in:at:)``).
-    func renewRead(
-        by actor: ActorNumber, of version: VersionNumber, in document: DocumentNumber, at time: Timestamp
-    ) -> Bool {
-        state.withLock { $0.remembered.renewRead(by: actor, of: version, in: document, at: time) }
+    /// A program has read a version (``Remembered/noteRead(by:of:of:as:at:isRead:)``).
+    func noteRead(
+        by actor: ActorNumber, of version: VersionNumber, of home: DocumentNumber, as document: DocumentNumber,
+        at time: Timestamp, isRead: Bool
+    ) {
+        state.withLock {
+            $0.remembered.noteRead(by: actor, of: version, of: home, as: document, at: time, isRead: isRead)
+        }
     }
 
     /// Forgets a file that is as it was recorded and that no program has open.

@@ -202,15 +202,13 @@ final class RecordedTree: Sendable {
         guard try engine.occupant(of: at.place) == at.file else {
             return earlyReads.note(node.file, try tree.stat(node), by: program.number)
         }
-        if engine.isReadAgain(at, Stamp(try tree.stat(node)), by: program.number) { return }
-        let file = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
-        files.hold(node.file, file)
-        defer { files.letGo(node.file) }
-        try engine.noteUnseenChange(of: node.file)
-        do throws(Errno) { try engine.perform(.read(program.number, at.place), [at]) } catch {
-            // The name has got another file meanwhile: what was read is none of its contents.
-            guard error.rawValue == ESTALE else { throw error }
+        if !engine.isAsLookedAt(node.file, Stamp(try tree.stat(node))) {
+            let file = try tree.names.reading { () throws(Errno) in try tree.ownFile(of: node).directory }
+            files.hold(node.file, file)
+            defer { files.letGo(node.file) }
+            try engine.noteUnseenChange(of: node.file)
         }
+        try engine.noteRead(at, by: program.number)
     }
 
     /// A program has made a file, or emptied one: maybe the backup of what it has just read.

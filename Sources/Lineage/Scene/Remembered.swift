@@ -166,20 +166,30 @@ public struct Remembered: Sendable {
         }
     }
 
-    /// A program reads once more what it has read last of a document, and nothing was seen of that since.
-    /// - Returns: false if that is not so.
-    public mutating func renewRead(
-        by actor: ActorNumber, of version: VersionNumber, in document: DocumentNumber, at time: Timestamp
-    ) -> Bool {
-        guard let all = observations[document], let last = all.last?.observation, last.actor == actor,
-            last.version == version, last.document == document, last.isByRead
-        else { return false }
-        let index = all.count - 1
+    /// A program has read a version (``Event/read(_:_:)``): there is no more to that than this.
+    ///
+    /// - Parameters:
+    ///   - home: the document of the version.
+    ///   - document: the one that it was seen as.
+    ///   - isRead: whether that matters to any other program.
+    public mutating func noteRead(
+        by actor: ActorNumber, of version: VersionNumber, of home: DocumentNumber, as document: DocumentNumber,
+        at time: Timestamp, isRead: Bool
+    ) {
+        var observation = Observation(actor: actor, version: version, document: document, time: time)
+        (observation.isRead, observation.isByRead) = (isRead, true)
+        var seen = observations[home] ?? []
+        let former = seen.lastIndex {
+            $0.observation.actor == actor && $0.observation.version == version && $0.observation.document == document
+        }
+        if let former {
+            let known = seen.remove(at: former).observation
+            (observation.isRead, observation.hadRead) = (isRead || known.isRead, known.isRead)
+        }
         lastOrder += 1
-        observations[document]?[index].order = lastOrder
-        observations[document]?[index].observation.time = time
-        observations[document]?[index].observation.hadRead = last.isRead
-        return true
+        seen.append(Seen(order: lastOrder, home: home, observation: observation))
+        observations[home] = seen
+        thin(home)
     }
 
     /// So many of a program's last observations of a document are remembered in any case.

@@ -34,8 +34,9 @@ final class Crowd: Sendable {
         mkdir(root + "/objects", 0o700)
     }
 
-    func engine() -> Engine {
-        let parts = Engine.Parts(files: self, kept: self, recorder: self, clock: SystemClock()) { _ in Kin() }
+    /// - Parameter files: how it looks at the files.
+    func engine(_ files: (any FilesBelow)? = nil) -> Engine {
+        let parts = Engine.Parts(files: files ?? self, kept: self, recorder: self, clock: SystemClock()) { _ in Kin() }
         return Engine(parts, names: ReadWriteLock())
     }
 

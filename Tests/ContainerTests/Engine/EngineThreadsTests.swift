@@ -67,7 +67,8 @@ import VersionModel
         let (asked, removal) = (Asked([]), Event.unlink(ActorNumber(2), one))
         var subjects: Set<Subject>?
         while subjects == nil {
-            switch try engine.draft([removal], [], asked, number: engine.known.lastNumber + 1) {
+            let looks = FileLooks(files: crowd)
+            switch try engine.draft([removal], [], asked, looks, number: engine.known.lastNumber + 1) {
             case .ready(let draft): subjects = draft.subjects
             case .missing(let missing): try engine.load(missing)
             case .unsure, .unseen: continue
