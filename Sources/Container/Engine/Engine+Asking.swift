@@ -1,4 +1,4 @@
-// What needs no plan: questions to the rules, and reads.
+// What needs no plan: questions to the rules, reads, and most releases.
 
 import Lineage
 import SystemPackage
@@ -49,5 +49,20 @@ extension Engine {
             if log.missing.isEmpty { return }
             try load(log.missing)
         }
+    }
+
+    /// The last handle of a file goes (``Event/release(_:isLater:)``). If its close has saved what the file holds, that
+    /// is all that happens.
+    /// - Returns: false if there is more to it.
+    func isReleased(_ handle: HandleNumber) throws(Errno) -> Bool {
+        guard let id = scene.file(of: handle) else { return false }
+        let subject: Set<Subject> = [.file(id)]
+        subjects.take(subject)
+        defer { subjects.giveBack(subject) }
+        guard let (file, stamp) = scene.recall(id), !file.isChanged, file.holds != nil, known.hasName(id),
+            try parts.files.status(of: id).map(Stamp.init) == stamp, scene.removeLast(handle)
+        else { return false }
+        lasting.set(.file(id), false)
+        return true
     }
 }

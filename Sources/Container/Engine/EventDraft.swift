@@ -80,6 +80,16 @@ enum Drafting: Sendable {
     case unseen(FileID)
 }
 
+extension Event {
+    /// The place that a new file or directory gets.
+    var madePlace: PlaceNumber? {
+        switch self {
+        case .create(_, let place, _, _, _, _, _), .makeDirectory(_, let place, _): place
+        default: nil
+        }
+    }
+}
+
 extension SystemCall {
     /// What a kill between the call and its transaction may leave otherwise than the facts say. A file that a program
     /// writes to is marked already.

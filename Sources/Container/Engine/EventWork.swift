@@ -233,14 +233,19 @@ struct EventWork: ~Copyable {
         making type: EntryType, _ event: (FileID) -> Event, _ call: () throws(Errno) -> FileID
     ) throws(Errno) -> Plan? {
         looks.mayRead = attempts > Engine.patience
-        guard case .ready(let draft) = try self.draft(events, number: engine.known.lastNumber + 1),
-            draft.subjects.isSubset(of: held)
-        else { return nil }
-        if isUnprepared(draft) {
-            guard attempts > Engine.patience else { return nil }
-            try doSteps(of: draft)
+        if let place = events.first?.madePlace, engine.known.isUnused(place) {
+            // Nothing comes back there, so there is nothing to be done before.
+            mark(.place(place))
+        } else {
+            guard case .ready(let draft) = try self.draft(events, number: engine.known.lastNumber + 1),
+                draft.subjects.isSubset(of: held)
+            else { return nil }
+            if isUnprepared(draft) {
+                guard attempts > Engine.patience else { return nil }
+                try doSteps(of: draft)
+            }
+            for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         }
-        for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         let file = try call()
         engine.known.begin(file)
         asked.note(file)
@@ -292,14 +297,31 @@ struct EventWork: ~Copyable {
         if let file = draft.plan.point?.madeFile, !self.found.contains(where: { $0.file == file }) {
             engine.known.begin(file)
         }
-        record(draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found), change.changes)
+        let stamps = stamps(behind: draft)
+        record(
+            draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found), change.changes, stamps)
         forget(draft.plan.after)
         copied = []
     }
 
+    /// A change of names moves the ctime of its files: the next event is to find them as they are now.
+    private func stamps(behind draft: EventDraft) -> [FileID: Stamp] {
+        switch draft.plan.point {
+        case .rename, .exchange, .link: break
+        default: return draft.stamps
+        }
+        var stamps = draft.stamps
+        for (file, former) in stamps {
+            let now = try? engine.parts.files.status(of: file).map(Stamp.init)
+            if let now, now.size == former.size, now.modified == former.modified { stamps[file] = now }
+        }
+        return stamps
+    }
+
+    /// - Parameter stamps: nil if they are those of the draft.
     private func record(
         _ outcome: EventDraft.Outcome, _ draft: EventDraft, from first: UInt64, _ details: [RowNumber: NameDetail],
-        _ changes: [FactChange]
+        _ changes: [FactChange], _ stamps: [FileID: Stamp]? = nil
     ) {
         engine.known.record(outcome.facts)
         engine.parts.recorder.describe(outcome.facts)
@@ -310,7 +332,7 @@ struct EventWork: ~Copyable {
             told.lose(lost.values.joined().sorted(), at: engine.parts.clock.now())
             engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
         }
-        engine.scene.apply(outcome.change, draft.stamps)
+        engine.scene.apply(outcome.change, stamps ?? draft.stamps)
         engine.mark(outcome)
     }
 

@@ -74,6 +74,9 @@ final class SceneTable: Sendable {
         }
     }
 
+    /// Takes a handle away, if its file has no other.
+    func removeLast(_ handle: HandleNumber) -> Bool { state.withLock { $0.remembered.removeLast(handle) } }
+
     /// Forgets a file that is as it was recorded and that no program has open.
     /// - Returns: whether it is forgotten.
     func forget(_ file: FileID) -> Bool {

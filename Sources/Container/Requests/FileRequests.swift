@@ -376,6 +376,7 @@ final class FileRequests: Sendable {
     private func end(_ event: Event, of node: Node, doubted: Bool = false) {
         defer { versioned.noteChange(of: node) }
         do throws(Errno) {
+            if case .release(let handle, _) = event, try engine.isReleased(handle) { return }
             staleWrites.merge(after: try engine.perform(event, doubted: doubted ? node.file : nil))
         } catch {
             logger.error(

@@ -81,6 +81,16 @@ final class FactMemory: Sendable {
         }
     }
 
+    /// Whether a file is known to have a name.
+    func hasName(_ file: FileID) -> Bool {
+        known.withLock { if case .known(let count) = $0.countOfNames(of: file) { count > 0 } else { false } }
+    }
+
+    /// Whether no fact is known to tell of a place.
+    func isUnused(_ place: PlaceNumber) -> Bool {
+        known.withLock { if case .known(.none) = $0.lastRow(at: place) { true } else { false } }
+    }
+
     /// Whether a place has a file that is recorded in memory alone.
     func isUnpublished(_ place: PlaceNumber) -> Bool {
         known.withLock { known in

@@ -211,6 +211,14 @@ public struct Remembered: Sendable {
         observations[home] = left.reversed()
     }
 
+    /// Takes a handle away, if its file has no other.
+    /// - Returns: whether that was so.
+    public mutating func removeLast(_ handle: HandleNumber) -> Bool {
+        guard let file = handles[handle]?.file, handlesOf[file] == [handle] else { return false }
+        setHandle(handle, nil)
+        return true
+    }
+
     private mutating func setFile(_ id: FileID, _ file: LiveFile?) {
         let former = files[id]?.holds
         files[id] = file
