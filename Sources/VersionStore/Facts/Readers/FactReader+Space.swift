@@ -66,7 +66,8 @@ extension FactReader {
             var found: [SpaceVersion] = []
             var heads: [DocumentNumber: Heads] = [:]
             let next = try look.walk(
-                from: last, { try look.versions(of: document, after: $0, limit: $1) }, cursor: { $0 },
+                from: last, { try look.versions(of: document, removable: removable, after: $0, limit: $1) },
+                cursor: { $0 },
                 isFull: { found.count >= limit },
                 visit: { number in
                     guard let version = try look.spaceVersion(number, &heads), !removable || version.holds.isEmpty
@@ -138,17 +139,25 @@ extension FactReader {
 }
 
 extension Look {
+    /// - Parameter removable: whether those are left out that their documents' names show. Most versions are that, and
+    ///   need no more looks then.
     fileprivate func versions(
-        of document: DocumentNumber?, after last: VersionNumber?, limit: Int
+        of document: DocumentNumber?, removable: Bool, after last: VersionNumber?, limit: Int
     ) throws -> [VersionNumber] {
         let rows: SQLStatement
+        let former = !removable ? "" : """
+            AND (flags & 3 <> 0 OR EXISTS (
+                SELECT 1 FROM version later
+                WHERE later.item = version.item AND later.seq > version.seq AND later.flags & 19 = 0
+                    AND later.flags & 16 = 0))
+            """
         if let document {
             rows = try statement(
-                "SELECT seq FROM version WHERE item = ? AND seq > ? AND flags & 16 = 0 ORDER BY seq LIMIT ?",
+                "SELECT seq FROM version WHERE item = ? AND seq > ? AND flags & 16 = 0 \(former) ORDER BY seq LIMIT ?",
                 .number(document.number), .bound(last?.number ?? 0), .integer(Int64(limit)))
         } else {
             rows = try statement(
-                "SELECT seq FROM version WHERE seq > ? AND flags & 16 = 0 ORDER BY seq LIMIT ?",
+                "SELECT seq FROM version WHERE seq > ? AND flags & 16 = 0 \(former) ORDER BY seq LIMIT ?",
                 .bound(last?.number ?? 0), .integer(Int64(limit)))
         }
         return try rows.rows { VersionNumber($0.number(0)) }
