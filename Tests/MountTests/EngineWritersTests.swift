@@ -52,6 +52,22 @@ struct EngineWritersTests {
         }
     }
 
+    @Test("A temporary file that was kept while it was open leaves nothing when its program removes it")
+    func temporary() throws {
+        try withEngine { container in
+            let program = try ActorProcess("program", in: "/")
+            let name = container.file("new.tmp.\(program.pid)")
+            try program.must("open", "f", name, "w+creat")
+            try program.must("write", "f", "one")
+            try program.must("fsync", "f")
+            try program.must("unlink", name)
+            try program.must("close", "f")
+            try container.unmount()
+            let kept = try run("find", [container.path + "/.versionsfs/objects", "-type", "f"]).text
+            return kept.isEmpty ? [] : ["kept: \(kept)"]
+        }
+    }
+
     @Test("What was synchronized is a version, also if the daemon is killed then, and a close goes on with it")
     func synchronized() throws {
         try withEngine(["f": "zero"]) { container in

@@ -87,6 +87,11 @@ final class EngineSpace: EngineRoom {
     // MARK: What takes room
 
     func note(_ plan: Plan) {
+        // What a program has made up and removed may have been kept while it was open.
+        let scrap = plan.facts.compactMap { fact -> VersionRow? in
+            if case .forget(let version) = fact { engine.known.madeUp(version) } else { nil }
+        }
+        if !scrap.isEmpty { _ = try? removal.release(scrap) }
         var (kept, isRemoval) = (UInt64(0), false)
         for case .keep(_, let labels) in plan.before {
             kept.addCapped(labels.map(\.version.fingerprint.size).max() ?? 0)

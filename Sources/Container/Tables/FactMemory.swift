@@ -99,6 +99,13 @@ final class FactMemory: Sendable {
         }
     }
 
+    /// A version of a name that its program has made up, and that was never published; nil for any other.
+    func madeUp(_ version: VersionNumber) -> VersionRow? {
+        known.withLock { known in
+            known.versions[version].flatMap { known.rows[$0.row]?.maker == nil ? nil : $0 }
+        }
+    }
+
     /// Whether any version in memory is in a content: versions of unpublished names are here alone.
     func hasVersion(in content: Content) -> Bool {
         known.withLock { !($0.contents[content]?.numbers.isEmpty ?? true) }
