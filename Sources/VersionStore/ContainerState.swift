@@ -38,7 +38,7 @@ public final class ContainerState: Sendable {
         public var wasCopied: Bool
     }
 
-    public let identity: Identity
+    private let found: Identity
     /// The root of the live tree, as given to the opening.
     public let root: FileDescriptor
     /// `.versionsfs`; stays open until ``close()``.
@@ -52,7 +52,8 @@ public final class ContainerState: Sendable {
     let options: Options
     /// The contents that must be durable before a catalog.
     let settling: Settling
-    private let opened: StateDirectory
+    /// Innermost; held while the format line is replaced.
+    private let opened: Mutex<StateDirectory>
     private let isClosed = Mutex(false)
     /// When the mount has left its place, in nanoseconds; `max`: it has not, as far as is known.
     private let detached = Atomic<Int64>(.max)
@@ -67,9 +68,11 @@ public final class ContainerState: Sendable {
     /// - Parameter isLost: whether the catalog was lost, and a new epoch begins.
     init(_ opening: consuming StateOpening, isLost: Bool) throws(StoreError) {
         let line = try opening.begin(isLost: isLost)
-        (root, options, opened) = (opening.root, opening.options, opening.directory)
+        let opened = opening.directory
+        (root, options) = (opening.root, opening.options)
+        self.opened = Mutex(opened)
         directory = opened.state
-        identity = Identity(
+        found = Identity(
             container: line.container, device: line.device, epoch: line.epoch, deviceName: StateOpening.hostName(),
             wasCopied: opening.directory.isCopy(of: opening.previous))
         let rootDevice = try? System.extendedStatus("", in: root).device
@@ -87,8 +90,14 @@ public final class ContainerState: Sendable {
 
     deinit { close() }
 
+    public var identity: Identity {
+        var identity = found
+        identity.epoch = opened.withLock(\.line)?.epoch ?? identity.epoch
+        return identity
+    }
+
     /// Marks, by a lock on `staging`, that this process only writes its last changes, for other processes.
-    public func noteEnding() { _ = linux_flock(opened.staging.rawValue, LOCK_SH | LOCK_NB) }
+    public func noteEnding() { _ = linux_flock(opened.withLock(\.staging).rawValue, LOCK_SH | LOCK_NB) }
 
     /// Unlocks the state. Its catalog must be closed. No call may follow; a second call has no effect.
     public func close() {
@@ -98,11 +107,34 @@ public final class ContainerState: Sendable {
         }
         guard isFirst else { return }
         contents.close()
-        opened.close()
+        opened.withLock { $0.close() }
     }
 
     /// Removes the remains of interrupted operations.
-    func emptyStaging() { opened.emptyStaging() }
+    func emptyStaging() { opened.withLock(\.self).emptyStaging() }
+
+    // MARK: Facts
+
+    /// Whether the container has facts, or had some.
+    var hasFacts: Bool { opened.withLock(\.line)?.format == .facts }
+
+    /// Whether contents or deleted entries are kept.
+    var keepsAny: Bool {
+        let opened = opened.withLock(\.self)
+        return [opened.objects, opened.deleted].contains { !((try? System.names(in: $0)) ?? []).isEmpty }
+    }
+
+    /// From now on the container has facts, durably, and no build opens it that knows none.
+    ///
+    /// - Parameter isLost: whether the catalog of facts was lost, and a new epoch begins.
+    func beginFacts(isLost: Bool = false) throws(StoreError) {
+        try opened.withLock { (opened) throws(StoreError) in
+            guard !options.readOnly, var line = opened.line, isLost || line.format != .facts else { return }
+            line.format = .facts
+            if isLost { line.epoch += 1 }
+            try opened.write(line)
+        }
+    }
 
     // MARK: When the tree is watched
 

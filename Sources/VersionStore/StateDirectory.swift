@@ -17,6 +17,8 @@ struct StateDirectory {
     let staging: FileDescriptor
     /// nil: the format file is new or damaged.
     var line: FormatLine?
+    /// What the file says, also where it is damaged.
+    let writtenFormat: FormatLine.Format?
     /// The right value of `line.location`.
     let location: String
     let wasCreated: Bool
@@ -33,7 +35,7 @@ struct StateDirectory {
             try inspection.vouch(for: state, Self.name)
             format = try Self.lockFormat(state, readOnly: readOnly)
             opened.append(format)
-            line = try Self.readFormat(format)
+            (line, writtenFormat) = try Self.readFormat(format)
             location = try Self.location(of: state)
             objects = try Self.subdirectory("objects", of: state, inspection, readOnly: readOnly)
             opened.append(objects)
@@ -153,17 +155,19 @@ struct StateDirectory {
         } catch { throw .io(error, "locking \(name)/format") }
     }
 
-    private static func readFormat(_ format: FileDescriptor) throws(StoreError) -> FormatLine? {
+    private static func readFormat(
+        _ format: FileDescriptor
+    ) throws(StoreError) -> (FormatLine?, written: FormatLine.Format?) {
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try System.contents(of: format, limit: 4096)
         } catch { throw .io(error, "reading \(name)/format") }
         // Empty: created, but not written before a crash.
-        guard !bytes.isEmpty else { return nil }
+        guard !bytes.isEmpty else { return (nil, nil) }
         let text = String(decoding: bytes, as: UTF8.self)
         switch FormatLine.read(text) {
-        case .known(let line): return line
-        case .damaged: return nil
+        case .known(let line): return (line, line.format)
+        case .damaged(let format): return (nil, format)
         case .unknown: throw .unknownFormat(String(text.prefix { $0 != "\n" }.prefix(200)))
         case .foreign: throw .damagedFormat
         }

@@ -25,10 +25,18 @@ struct StateOpening {
         return [directory.objects, directory.deleted].contains { !((try? System.names(in: $0)) ?? []).isEmpty }
     }
 
+    /// A build that knows no facts must not see what was true before them.
+    func refuseFacts() throws(StoreError) {
+        guard directory.writtenFormat == .facts else { return }
+        directory.close()
+        throw .unknownFormat(directory.line.map { String($0.text.dropLast()) } ?? "versionsfs 2")
+    }
+
     /// Decides the container's identity, and writes it down. A failure closes the directory.
     mutating func begin(isLost: Bool) throws(StoreError) -> FormatLine {
         let isFresh = previous == nil || directory.isCopy(of: previous)
         let line = FormatLine(
+            format: directory.writtenFormat ?? .former,
             container: isFresh ? .random() : previous?.container ?? .random(),
             device: isFresh ? .random() : previous?.device ?? .random(),
             epoch: (previous?.epoch ?? 0) + (isFresh || isLost ? 1 : 0), location: directory.location)

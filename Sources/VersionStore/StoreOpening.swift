@@ -20,7 +20,7 @@ struct StoreOpening {
     private static let containerKey = "container"
     static let catalogName = "catalog.sqlite"
     /// The mark of damage that was noticed while the catalog was in use.
-    private static let damageMark = "catalog.damaged"
+    static let damageMark = "catalog.damaged"
 
     let base: ContainerState
     let catalog: Catalog
@@ -35,6 +35,7 @@ struct StoreOpening {
 
     init(root: FileDescriptor, options: VersionStore.Options) throws(StoreError) {
         let opening = try StateOpening(root: root, options: options)
+        try opening.refuseFacts()
         let (catalog, isNew): (Catalog, Bool)
         do throws(StoreError) { (catalog, isNew) = try Self.openCatalog(opening.directory.state, options) } catch {
             opening.directory.close()

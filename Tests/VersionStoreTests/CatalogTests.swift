@@ -168,8 +168,8 @@ struct CatalogTests {
         let fixture = try Fixture()
         _ = try fixture.store()
         fixture.close()
-        try fixture.write(".versionsfs/format", "versionsfs 2 something=new\n")
-        #expect(throws: StoreError.unknownFormat("versionsfs 2 something=new")) { try VersionStore(root: fixture.root) }
+        try fixture.write(".versionsfs/format", "versionsfs 3 something=new\n")
+        #expect(throws: StoreError.unknownFormat("versionsfs 3 something=new")) { try VersionStore(root: fixture.root) }
         try fixture.write(".versions", "mine")
         #expect(throws: StoreError.reservedName) { try VersionStore(root: fixture.root) }
     }
