@@ -16,6 +16,8 @@ public final class ContentStore: Sendable {
         /// The document's path, which locates it if the catalog is lost.
         public var path: TreePath
         public var place: Place
+        /// The same and more, in a container of facts; nil for one of format 1.
+        var facts: FactLabel?
 
         public init(version: Version, path: TreePath, place: Place) {
             self.version = version

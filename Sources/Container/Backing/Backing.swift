@@ -49,6 +49,11 @@ enum Backing {
     /// The path of a descriptor's own file, for calls that take a path.
     static func reopening(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
+    /// Where an open file or directory is now; nil if that cannot be told.
+    static func path(of descriptor: Int32) -> [UInt8]? {
+        try? readLink(Array(reopening(descriptor).utf8), in: AT_FDCWD)
+    }
+
     /// `statx` without following a symlink; an empty name is the descriptor's own file, as for the calls below.
     static func stat(_ name: [UInt8], in directory: Int32) throws(Errno) -> FileStat {
         var result = linux_stat()

@@ -125,7 +125,7 @@ extension Custodian {
         }
     }
 
-    private func write(_ labels: [ContentStore.Label], to content: ContentID) throws(Errno) {
+    func write(_ labels: [ContentStore.Label], to content: ContentID) throws(Errno) {
         try state.contents.relabel(content, labels[0], also: Array(labels.dropFirst()))
     }
 }

@@ -137,7 +137,8 @@ extension Engine {
     /// The version that a file holds; its number and row are to be given.
     private func firstVersion(of file: FileID, _ status: FileStat) throws(Errno) -> VersionRow {
         let opened = try parts.files.open(file)
-        let content = Content(file: file, generation: 0)
+        // Of a lost catalog's time there may be a content of this file that no fact tells of.
+        let content = Content(file: file, generation: known.lastNumber << Self.generationShift)
         return VersionRow(
             number: VersionNumber(0), time: status.modified, row: RowNumber(0), content: content,
             fingerprint: FileLooks.fingerprint(of: opened.raw, status, as: content), file: file,

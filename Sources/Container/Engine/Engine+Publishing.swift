@@ -6,6 +6,21 @@ import VersionModel
 import VersionStore
 
 extension Engine {
+    /// Kept contents say which versions are conflicts from now on, and which are none any more.
+    func labelConflicts(_ facts: [Fact]) {
+        for fact in facts {
+            switch fact {
+            case .version(let version), .amend(let version):
+                let log = PlanLog(known)
+                guard let loser = version.loser, !log.isSettled(loser), let row = log.version(loser) else { continue }
+                parts.kept.label(row, isConflict: true)
+            case .settle(let number):
+                if let row = PlanLog(known).version(number) { parts.kept.label(row, isConflict: false) }
+            case .row, .forget, .publish, .purge: continue
+            }
+        }
+    }
+
     /// Everyone sees the document of a name from now on. Its program has made it in a directory that it had made up,
     /// and has given that a real name.
     func publish(_ name: NameRow) throws(Errno) {

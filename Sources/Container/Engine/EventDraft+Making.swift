@@ -142,6 +142,16 @@ extension Engine {
     /// number that was not given when they were.
     static let generationShift: UInt64 = 20
 
+    /// Labels with the first rows of their documents, as far as memory has them: the catalog may not have them yet.
+    func withFirstRows(_ labels: [Label]) -> [Label] {
+        labels.map { label in
+            var label = label
+            let first = label.rows.first.map { RowNumber($0.document.number) }
+            if let first, label.rows.first?.number != first, let row = known.row(first) { label.rows.append(row) }
+            return label
+        }
+    }
+
     /// The content that the call can keep by moving the file itself: the file loses its last name, and no program can
     /// change it.
     private func whole(
@@ -158,7 +168,16 @@ extension Engine {
             !part.memory.hasHandle(of: file)
         else { return nil }
         for case .keep(let content, let labels) in plan.before where content.file == file {
-            return WholeContent(content: content, labels: labels)
+            let removals = plan.facts.compactMap { fact -> NameRow? in
+                if case .row(let row) = fact, row.place == place, row.how == .removed { row } else { nil }
+            }
+            return WholeContent(
+                content: content,
+                labels: withFirstRows(labels).map { label in
+                    var label = label
+                    if label.place == place { label.rows += removals }
+                    return label
+                })
         }
         return nil
     }

@@ -144,7 +144,8 @@ struct EventWork: ~Copyable {
         mark(.content(content))
         copied.insert(content)
         do throws(Errno) {
-            try parts.kept.keep(copying: file.raw, as: content, labels, isDurable: isDurable)
+            try parts.kept.keep(
+                copying: file.raw, as: content, engine.withFirstRows(labels), isDurable: isDurable)
             return true
         } catch {
             guard error.isFull else { throw error }
@@ -332,6 +333,7 @@ struct EventWork: ~Copyable {
             told.lose(lost.values.joined().sorted(), at: engine.parts.clock.now())
             engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
         }
+        engine.labelConflicts(outcome.facts)
         engine.scene.apply(outcome.change, stamps ?? draft.stamps)
         engine.mark(outcome)
     }

@@ -36,6 +36,8 @@ protocol KeptContents: Sendable {
     func room(for size: UInt64) -> UInt64
     /// A content that was kept for an event is not needed outside its file, because the event was not carried out.
     func drop(_ content: Content)
+    /// A kept content says of a version whether that is a conflict, so that a catalog made anew knows it.
+    func label(_ version: VersionRow, isConflict: Bool)
     /// Copies the beginning of a kept content, or of an open file, into a new file.
     /// - Parameter isDurable: whether the new file has to be on the disk before it gets its name.
     func copy(_ content: Content, size: UInt64, to file: FileID, isDurable: Bool) throws(Errno)
@@ -63,6 +65,9 @@ protocol FactRecorder: Sendable {
 }
 
 extension KeptContents {
+    /// Of contents that say nothing of themselves.
+    func label(_ version: VersionRow, isConflict: Bool) {}
+
     /// Whether a content is kept that is at least so long. One that was kept for an event that was not carried out may
     /// lack what was appended since.
     func contains(_ content: Content, size: UInt64) -> Bool { self.size(of: content).map { $0 >= size } ?? false }

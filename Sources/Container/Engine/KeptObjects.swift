@@ -3,6 +3,7 @@
 import CLinux
 import Glibc
 import Lineage
+import Logging
 import SystemPackage
 import VersionModel
 import VersionStore
@@ -29,7 +30,8 @@ final class KeptObjects: KeptContents {
     func keep(
         copying file: Int32, as content: Content, _ labels: [Lineage.Label], isDurable: Bool
     ) throws(Errno) {
-        let (label, others) = try described(labels, of: try Backing.stat(file))
+        let (label, others) = try described(
+            labels, of: try Backing.stat(file), in: path(of: file, isFile: true))
         try custodian.keep(copying: file, as: ContentID(content), label, also: others, isDurable: isDurable)
     }
 
@@ -37,7 +39,7 @@ final class KeptObjects: KeptContents {
     func keep(
         _ whole: WholeContent, linking name: FileName, in directory: SharedDescriptor, _ stat: FileStat
     ) throws(Errno) {
-        let (label, others) = try described(whole.labels, of: stat)
+        let (label, others) = try described(whole.labels, of: stat, in: path(of: directory.raw, isFile: false))
         let content = ContentID(whole.content)
         do throws(Errno) {
             return try custodian.keep(linking: name, in: directory, as: content, label, also: others)
@@ -105,7 +107,7 @@ final class KeptObjects: KeptContents {
         var labels: [Lineage.Label] = []
         for version in left {
             let row: NameRow? = facts.facts().row(version.row)
-            if let row { labels.append(Lineage.Label(version: version, place: row.place)) }
+            if let row { labels.append(Lineage.Label(version: version, at: row)) }
         }
         // Of versions in memory alone nothing is known yet: they need it as it is.
         guard labels.count == left.count else { return 0 }
@@ -113,37 +115,56 @@ final class KeptObjects: KeptContents {
         do { object = try custodian.state.contents.open(ContentID(content)) } catch { throw error }
         let held = SharedDescriptor(object.rawValue)
         let stat = try withExtendedLifetime(held) { () throws(Errno) in try Backing.stat(held.raw) }
-        let described = try described(labels, of: stat)
+        let former = try? custodian.state.contents.label(of: ContentID(content)).path.parent
+        let described = try described(labels, of: stat, in: former ?? .root)
         try custodian.cut(ContentID(content), to: longest, [described.0] + described.also)
         return size - longest
     }
 
     // MARK: Labels
 
+    /// - Parameter directory: where the content was, if that is known.
     private func described(
-        _ labels: [Lineage.Label], of stat: FileStat
+        _ labels: [Lineage.Label], of stat: FileStat, in directory: TreePath
     ) throws(Errno) -> (ContentStore.Label, also: [ContentStore.Label]) {
         var described: [ContentStore.Label] = []
-        for label in labels { described.append(try self.described(label, stat)) }
+        for label in labels { described.append(try self.described(label, Attributes(stat), in: directory)) }
         guard let first = described.first else { throw .ioError }
         return (first, Array(described.dropFirst()))
     }
 
-    private func described(_ label: Lineage.Label, _ stat: FileStat) throws(Errno) -> ContentStore.Label {
-        let row = label.version
-        let (place, author): (Place?, Author?)
-        do throws(StoreError) {
-            place = try facts.place(label.place)
-            author = try row.author.flatMap { (number) throws(StoreError) in try facts.actor(number)?.author }
-        } catch { throw .ioError }
-        guard let place, let id: VersionID = facts.id(of: row.number, nil) else { throw .ioError }
-        let version = Version(
-            id: id, item: facts.id(of: DocumentNumber(row.row.number), nil) ?? .random(), kind: .history,
-            content: ContentID(row.content), size: row.fingerprint.size, modified: row.modified, saved: row.time,
-            time: HybridTime(wall: row.time, logical: 0), device: custodian.state.identity.device,
-            author: author ?? Author(userID: stat.raw.user, user: "\(stat.raw.user)", program: "", process: 0),
-            parents: [row.parents.first, row.parents.second].compactMap { $0.flatMap { facts.id(of: $0, nil) } },
-            attributes: Attributes(mode: stat.permissions, owner: stat.raw.user, group: stat.raw.group))
-        return ContentStore.Label(version: version, path: TreePath(names: [place.name]), place: place)
+    func described(
+        _ label: Lineage.Label, _ attributes: Attributes, in directory: TreePath
+    ) throws(Errno) -> ContentStore.Label {
+        do { return try facts.label(of: label.version, label.rows, attributes, in: directory) } catch {
+            throw .ioError
+        }
+    }
+
+    func label(_ version: VersionRow, isConflict: Bool) {
+        let content = ContentID(version.content)
+        guard var labels = try? custodian.state.contents.labels(of: content), let first = labels.first else { return }
+        var version = version
+        version.beside = isConflict ? .conflict : version.beside == .conflict ? .history : version.beside
+        labels = labels.map { $0.amended(by: version) }
+        guard labels.first != first || labels.count > 1 else { return }
+        do throws(Errno) { try custodian.write(labels, to: content) } catch {
+            custodian.logger.warning("a conflict could not be labeled: \(error)", metadata: ["object": "\(content)"])
+        }
+    }
+
+    /// A content says of which version it is the content, once that has a number.
+    func relabel(_ version: VersionRow, _ attributes: Attributes, in directory: TreePath) throws(Errno) {
+        guard let row = facts.facts().row(version.row) else { return }
+        let label = try described(Lineage.Label(version: version, at: row), attributes, in: directory)
+        try custodian.write([label], to: ContentID(version.content))
+    }
+
+    /// The path of an open directory, or of the one that an open file is in; the root's for a file that has no name.
+    private func path(of descriptor: Int32, isFile: Bool) -> TreePath {
+        guard let root = Backing.path(of: custodian.state.root.rawValue), let path = Backing.path(of: descriptor),
+            path.starts(with: root + [47]), let found = TreePath(bytes: path.dropFirst(root.count + 1))
+        else { return .root }
+        return isFile ? found.parent ?? .root : found
     }
 }

@@ -73,6 +73,7 @@ struct EngineAdding {
     private struct FoundDocument {
         var at: FileAtPlace
         var document: DocumentNumber
+        var directory: TreePath
     }
 
     private func changing<Result>(
@@ -90,7 +91,10 @@ struct EngineAdding {
             guard known == nil || known == row.document else {
                 throw OperationError.savedMeanwhile(document.path)
             }
-            return try body(FoundDocument(at: found, document: row.document), try spot.open(flags: O_RDONLY), change)
+            let directory = document.path.parent ?? .root
+            return try body(
+                FoundDocument(at: found, document: row.document, directory: directory),
+                try spot.open(flags: O_RDONLY), change)
         }
     }
 
@@ -108,7 +112,10 @@ struct EngineAdding {
         let added = Added(
             by: change.program.number, content, bytes, modified: stat.modified, isConflict: isConflict, base: base)
         let plan = try engine.perform(.add(found.at.place, added), [found.at])
-        for case .version(let version) in plan.facts where version.content == content { return version.number }
+        for case .version(let version) in plan.facts where version.content == content {
+            try? ground.names.kept.relabel(version, Attributes(stat), in: found.directory)
+            return version.number
+        }
         ground.names.kept.drop(content)
         return nil
     }

@@ -16,6 +16,7 @@ extension EngineContainer {
     /// | ended in order | a name that only memory knew, directories changed since |
     /// | was killed | that, and what it has marked: names in the middle of a change, files that were open for writing |
     /// | ended with the machine | that, and the names, files and directories of the minute before |
+    /// | has lost its catalog | all that labels have told of, and each name in the directories of that |
     ///
     /// - Returns: the marks of this mount.
     static func settled(
@@ -30,7 +31,8 @@ extension EngineContainer {
         let isCut = !facts.identity.cleanShutdown && !left.isOfThisBoot
         let gone = try addNames(to: &marked, tree, facts, isCut: isCut)
         let disk = SettledTree(tree, facts: facts, found: found, gone: gone)
-        if isCut { try addRecent(to: &marked, facts) }
+        if isCut || facts.identity.isRebuilt { try addRecent(to: &marked, facts) }
+        if facts.identity.isRebuilt { try addStray(to: &marked, store) }
         let entries = LeftEntries(store, facts)
         let parts = MountSettling.Parts(
             disk: disk, kept: kept,
@@ -52,13 +54,29 @@ extension EngineContainer {
         return since.flatMap { $0 < now ? $0..<now : nil }
     }
 
+    private static func since(_ last: Timestamp, _ facts: FactStore, isCut: Bool = true) -> Timestamp {
+        if facts.identity.isRebuilt { return Timestamp(nanoseconds: .min) }
+        return isCut ? last.advanced(byNanoseconds: -recent) : last
+    }
+
+    /// Contents of which no label tells: their files must not come to have another content of the same name.
+    private static func addStray(
+        to marked: inout MountSettling.Marked, _ store: ContainerState
+    ) throws(StoreError) {
+        var contents: Set<Content> = []
+        do throws(Errno) { try store.contents.forEach { contents.insert(Content($0)) } } catch {
+            throw .io(error, "looking for kept contents")
+        }
+        marked.contents.formUnion(contents)
+    }
+
     /// Names that the disk may have otherwise, by the times of their directories.
     /// - Returns: directories that are nowhere.
     private static func addNames(
         to marked: inout MountSettling.Marked, _ tree: LiveTree, _ facts: FactStore, isCut: Bool
     ) throws(StoreError) -> Set<FileID> {
         guard let last = try facts.watchedUntil() else { return [] }
-        let since = isCut ? last.advanced(byNanoseconds: -Self.recent) : last
+        let since = since(last, facts, isCut: isCut)
         do throws(Errno) {
             let names = try UnmountedNames(tree, facts, since: since)
             marked.places.formUnion(names.places)
@@ -72,7 +90,7 @@ extension EngineContainer {
     ) throws(StoreError) {
         let log = facts.facts()
         guard let last = log.lastTime else { return }
-        let recent = log.recent(since: last.advanced(byNanoseconds: -Self.recent))
+        let recent = log.recent(since: since(last, facts))
         for row in recent.rows {
             marked.places.insert(row.place)
             if let file = row.file { marked.files.insert(file) }

@@ -47,6 +47,7 @@ final class MountSettling {
     /// The time of the crash, as far as it is known.
     private let crashed: Timestamp?
     private var found: [PlaceNumber: PlaceFound] = [:]
+    private lazy var firstGeneration = parts.log().lastNumber << Engine.generationShift
 
     init(_ parts: Parts, _ marked: Marked, crashed: Timestamp?) {
         (self.parts, self.marked, self.crashed) = (parts, marked, crashed)
@@ -267,6 +268,7 @@ final class MountSettling {
         var result = Lineage.Found(
             names: names.sorted { $0.place < $1.place }, directories: directories.sorted(), files: files,
             objects: objects, begins: { contents.begins($0, with: $1) })
+        result.firstGeneration = firstGeneration
         let gone = group.files.subtracting(there)
         result.isGone = { [kept = parts.kept] content in
             gone.contains(content.file) && kept.size(of: content) == nil
@@ -290,7 +292,7 @@ final class MountSettling {
             return Lineage.Found.File(id: file, fingerprint: copied, modified: status.modified)
         }
         let opened = try parts.disk.open(file)
-        let content = facts.lastContent(of: file) ?? Content(file: file, generation: 0)
+        let content = facts.lastContent(of: file) ?? Content(file: file, generation: firstGeneration)
         return Lineage.Found.File(
             id: file, fingerprint: FileLooks.fingerprint(of: opened.raw, status, as: content),
             modified: status.modified)

@@ -38,7 +38,7 @@ extension Planning {
         }
         guard let content = memory[id]?.content else { return }
         let labels = facts.versions(in: content).compactMap { version in
-            facts[version.row].map { Label(version: version, place: $0.place) }
+            facts[version.row].map { Label(version: version, at: $0) }
         }
         perform(.keep(content, labels))
         update(id) { $0.isKept = true }

@@ -178,7 +178,7 @@ public struct Settling: Sendable {
     private func newestGeneration(of file: FileID) -> UInt64 {
         let recorded = planning.facts.versions.filter { $0.content.file == file }.map(\.content.generation)
         let kept = found.objects.filter { $0.content.file == file }.map(\.content.generation)
-        return (recorded + kept).max() ?? 0
+        return (recorded + kept).max() ?? found.firstGeneration
     }
 
     private mutating func remember(

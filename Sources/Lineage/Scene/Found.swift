@@ -40,6 +40,8 @@ public struct Found: Sendable {
     public var objects: [Object]
     /// Whether the content of a file begins with another.
     public var begins: @Sendable (File, Fingerprint) -> Bool
+    /// The generation that a file begins with of which nothing is known: none of its contents can have it.
+    public var firstGeneration: UInt64 = 0
     /// Whether a content was looked for, and is neither in its file nor kept.
     public var isGone: @Sendable (Content) -> Bool = { _ in false }
 

@@ -149,7 +149,7 @@ final class FactCatalog: CommitTarget, DatabaseAccess {
 
     func meta(_ key: String) throws -> [UInt8]? { try access { try Self.value("meta", key, $0) } }
 
-    func setMeta(_ key: String, _ value: [UInt8]) throws { try access { try Self.set("meta", key, value, $0) } }
+    func setMeta(_ key: String, _ value: [UInt8]?) throws { try access { try Self.set("meta", key, value, $0) } }
 
     /// A number of those that count something; nil for other bytes.
     func number(_ key: String) throws -> UInt64? {

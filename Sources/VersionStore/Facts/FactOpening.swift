@@ -11,11 +11,15 @@ struct FactOpening {
     /// The next number at an orderly end: names that are only in memory have numbers, too.
     static let nextKey = "next"
     static let epochKey = "epoch"
+    /// The last number of a fact that may have another identity than the one that derives from it.
+    static let formerKey = "former"
     static let spaceKey = "occupied"
     /// Until when the mount before saw each change of the tree, by the clock of its files.
     static let watchedKey = "watched"
     /// A catalog of this size is checked as a whole after a disorderly end.
     private static let checkedSize = 32 << 20
+    /// Set from a rebuild until the facts are what the tree has.
+    static let rebuiltKey = "rebuilt"
 
     let catalog: FactCatalog
     let identity: FactStore.Identity
@@ -24,18 +28,23 @@ struct FactOpening {
     /// The first number that nothing has.
     let next: UInt64
     let subjects: SubjectNumbers
+    let lastFormer: UInt64
 
+    /// - Parameter container: whose catalog it is; nil in tests that have a catalog alone.
     init(
-        _ state: FileDescriptor, _ options: FactStore.Options, _ settling: Settling?
+        _ state: FileDescriptor, _ options: FactStore.Options, of container: ContainerState?
     ) throws(StoreError) {
-        let (catalog, wasLost) = try Self.openCatalog(state, options)
+        if container?.hasFacts ?? false { try Self.finishUpgrade(state, options) }
+        let (catalog, isDamaged) = try Self.openCatalog(state, options)
         self.catalog = catalog
         do {
-            catalog.connection.settling.withLock { $0 = settling }
+            catalog.connection.settling.withLock { $0 = container?.settling }
             catalog.connection.takeOverCheckpoints()
             // The first opening writes it as its last step.
             let clean = try catalog.meta(Self.cleanKey)
             let isNew = try clean == nil && catalog.access { try FactTables.lastNumber($0) } == 0
+            let wasLost = try isNew && !options.readOnly && Self.isLost(isDamaged: isDamaged, container, state)
+            if wasLost, let container { try Self.rebuild(catalog, container, options.logger) }
             let wasClean = isNew || clean == [1]
             var applied = try catalog.number(FactCatalog.appliedKey) ?? 0
             if !wasClean, !options.readOnly { applied = try Self.redo(state, catalog, applied, options.logger) }
@@ -45,18 +54,62 @@ struct FactOpening {
             next = max(noted, min(last, FactNumbers.most) + 1) + (wasClean ? 0 : FactNumbers.skipped)
             let epoch = try Self.epoch(catalog, options)
             identity = FactStore.Identity(
-                epoch: epoch, wasCreated: isNew && !wasLost, wasLost: wasLost, cleanShutdown: wasClean && !isNew)
+                epoch: epoch, wasCreated: isNew && !wasLost, wasLost: wasLost, cleanShutdown: wasClean && !isNew,
+                isRebuilt: try catalog.meta(Self.rebuiltKey) != nil)
             subjects = try Self.subjects(catalog, options)
+            lastFormer = try catalog.number(Self.formerKey) ?? 0
             guard !options.readOnly else { return }
             if isNew { try Self.removeLog(state) }
             try catalog.setMeta(Self.cleanKey, [0])
             // Otherwise a power cut a moment later would leave an apparently orderly end.
             if wasClean { catalog.makeDurable() }
             catalog.noteDurable(next)
+            try container?.beginFacts()
         } catch {
             catalog.connection.close()
             throw CatalogConnection.storeError(error)
         }
+    }
+
+    // MARK: A lost catalog
+
+    /// An upgrade ends with the format line: the new catalog is complete by then, and may lack its name.
+    private static func finishUpgrade(_ state: FileDescriptor, _ options: FactStore.Options) throws(StoreError) {
+        do throws(Errno) {
+            guard !options.readOnly, try !System.exists(FactCatalog.fileName, in: state),
+                try System.exists(Upgrade.temporaryName, in: state)
+            else { return }
+            try System.rename(Upgrade.temporaryName, in: state, to: FactCatalog.fileName, in: state)
+            try System.call { fsync(state.rawValue) }
+        } catch { throw .io(error, "naming the new catalog") }
+    }
+
+    /// A catalog without facts is a lost one where there were some, or where something is kept that no catalog of
+    /// format 1 tells of. It stays so until the rebuild is recorded as a whole.
+    private static func isLost(
+        isDamaged: Bool, _ container: ContainerState?, _ state: FileDescriptor
+    ) throws -> Bool {
+        guard !isDamaged, let container else { return isDamaged }
+        if container.hasFacts { return true }
+        return try container.keepsAny && !System.exists(StoreOpening.catalogName, in: state)
+    }
+
+    private static func rebuild(_ catalog: FactCatalog, _ container: ContainerState, _ logger: Logger) throws {
+        try container.beginFacts(isLost: true)
+        let rebuild = try Rebuild(container, logger)
+        try catalog.access { database in
+            try CatalogConnection.stage(database) {
+                try rebuild.write(database)
+                let last = FactCatalog.bytes(of: rebuild.next)
+                // Clients with a number of the lost catalog hear that they have missed something.
+                for (key, value) in [
+                    (epochKey, rebuild.epoch.bytes), (nextKey, FactCatalog.bytes(of: rebuild.next + 1)),
+                    (formerKey, last), (FactCatalog.forgottenKey, last), (rebuiltKey, [1]), (cleanKey, [0]),
+                ] { try FactCatalog.set("meta", key, value, database) }
+            }
+            try CatalogConnection.commitStaged(database)
+        }
+        catalog.makeDurable()
     }
 
     private static func epoch(_ catalog: FactCatalog, _ options: FactStore.Options) throws -> ContainerID {
@@ -114,17 +167,19 @@ struct FactOpening {
 
     private static func openCatalog(
         _ state: FileDescriptor, _ options: FactStore.Options
-    ) throws(StoreError) -> (FactCatalog, wasLost: Bool) {
+    ) throws(StoreError) -> (FactCatalog, isDamaged: Bool) {
         let path = SQLitePath.path(of: FactCatalog.fileName, in: state)
         let status = try? System.status(FactCatalog.fileName, in: state)
         guard status != nil || !options.readOnly else { throw .notAContainer }
+        let isMarked = (try? System.status(StoreOpening.damageMark, in: state)) != nil
+        if status == nil || isMarked, !options.readOnly { try setAside(state, stamp: options.clock.now()) }
         do {
             let catalog = try FactCatalog(path: path, readOnly: options.readOnly)
             guard try options.readOnly || isWhole(catalog, Int(status?.st_size ?? 0)) else {
                 catalog.connection.close()
                 throw SQLFailure(code: 11, message: "integrity check failed")
             }
-            return (catalog, false)
+            return (catalog, isMarked)
         } catch let failure as SQLFailure where failure.isCorruption && !options.readOnly {
             options.logger.error("the catalog is damaged: set aside", metadata: ["error": "\(failure)"])
         } catch { throw CatalogConnection.storeError(error) }
@@ -147,5 +202,6 @@ struct FactOpening {
                     name + suffix, in: state, to: "\(name).damaged-\(stamp.nanoseconds)\(suffix)", in: state)
             } catch .noSuchFileOrDirectory {} catch { throw .io(error, "moving the damaged catalog aside") }
         }
+        try? System.unlink(StoreOpening.damageMark, in: state)
     }
 }

@@ -35,14 +35,18 @@ public final class FactStore: Sendable {
         /// What the identities of facts derive from, beside their numbers. A new catalog has a new one.
         public var epoch: ContainerID
         public var wasCreated: Bool
-        /// Whether the catalog was damaged, and is set aside: this one is empty.
+        /// Whether the catalog was missing, or damaged and is set aside: this one has what labels tell.
         public var wasLost: Bool
         /// Whether the last process closed the catalog in order.
         public var cleanShutdown: Bool
+        /// Whether the facts were made from labels, and nothing has compared them with the tree since.
+        public var isRebuilt: Bool
     }
 
     public let identity: Identity
     let ids: FactIDs
+    /// Facts up to this number may have identities that do not derive from their numbers.
+    let lastFormer: UInt64
     let options: Options
     let catalog: FactCatalog
     let queue: CommitQueue<FactCatalog>
@@ -78,12 +82,12 @@ public final class FactStore: Sendable {
     }
 
     private init(in directory: FileDescriptor, options: Options, of state: ContainerState?) throws(StoreError) {
-        let opening = try FactOpening(directory, options, state?.settling)
+        let opening = try FactOpening(directory, options, of: state)
         self.options = options
         self.state = state
         identity = opening.identity
         ids = FactIDs(epoch: opening.identity.epoch)
-        catalog = opening.catalog
+        (catalog, lastFormer) = (opening.catalog, opening.lastFormer)
         numbers = Mutex(FactNumbers(next: opening.next))
         let (subjects, observers) = (opening.subjects, FeedObservers())
         (self.subjects, self.observers) = (subjects, observers)
@@ -115,6 +119,12 @@ public final class FactStore: Sendable {
 
     /// The container has brought the facts to what the disk shows: this opening may end in order.
     public func settled() {
+        if identity.isRebuilt, !options.readOnly {
+            do {
+                flush()
+                try catalog.setMeta(FactOpening.rebuiltKey, nil)
+            } catch { options.logger.error("the end of a rebuild could not be noted: \(error)") }
+        }
         isSettled.store(true, ordering: .sequentiallyConsistent)
         if !options.readOnly { state?.emptyStaging() }
     }

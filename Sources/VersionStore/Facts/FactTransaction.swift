@@ -29,6 +29,10 @@ public struct FactTransaction: Hashable, Sendable {
 
     mutating func add(_ fact: Fact) { facts.append(fact) }
 
+    mutating func replace(_ version: VersionRow) {
+        facts = facts.map { $0.ownNumber == version.number.number ? .version(version) : $0 }
+    }
+
     /// The contents of versions are gone.
     public mutating func lose(_ versions: [VersionNumber], at time: Timestamp) {
         for version in versions {

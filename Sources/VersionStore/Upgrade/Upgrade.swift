@@ -12,10 +12,11 @@ import VersionModel
 /// |---|---|
 /// | the new catalog is filled under a name of its own | format 1, and a file that the next attempt removes |
 /// | it is compared with format 1 (``UpgradeCheck``), and made durable | the same |
+/// | the format line says 2 (``FormatLine``) | schema 2: the next opening gives the new catalog its name |
 /// | it gets its name | schema 2, with entries to move |
 /// | deleted files become objects (``EntryMoves``) | schema 2; the rest is moved at the next opening |
 ///
-/// Until the new catalog has its name nothing of format 1 is changed, and a failure leaves format 1 in use.
+/// Until the format line says 2 nothing of format 1 is changed, and a failure leaves format 1 in use.
 public struct Upgrade {
     static let temporaryName = "catalog2.new"
     /// What may lie beside the new catalog.
@@ -28,6 +29,7 @@ public struct Upgrade {
     /// How far it is: of a step, so much of so much.
     public typealias Progress = (Step, _ done: Int, _ all: Int) -> Void
 
+    let container: ContainerState
     let state: FileDescriptor
     let catalog: Catalog
     let contents: ContentStore
@@ -43,7 +45,7 @@ public struct Upgrade {
     /// - Parameter store: a container of format 1, which is not changed meanwhile.
     public init(_ store: VersionStore) {
         store.flush()
-        state = store.state
+        (container, state) = (store.base, store.state)
         (catalog, contents, deletedArea) = (store.catalog, store.contents, store.deletedArea)
         tree = LiveTree(root: store.root, identity: store.fileIdentity)
         (clock, logger) = (store.options.clock, store.options.logger)
@@ -52,6 +54,7 @@ public struct Upgrade {
 
     /// Whether a container has records of format 1, and no catalog of schema 2 yet.
     public static func isNeeded(_ state: ContainerState) throws(StoreError) -> Bool {
+        if state.hasFacts { return false }
         do throws(Errno) {
             return try System.exists(FactCatalog.fileName, in: state.directory)
                 ? false : System.exists(StoreOpening.catalogName, in: state.directory)
@@ -79,7 +82,8 @@ public struct Upgrade {
         } catch {
             let failure = UpgradeFailure(error, during: step)
             // A test that ends it as a kill does leaves all as it is.
-            if !(error is UpgradeKilled) { Self.removeNew(in: state) }
+            // Nor may the only catalog go once the format line counts on it: the next opening names it.
+            if !(error is UpgradeKilled), !container.hasFacts { Self.removeNew(in: state) }
             logger.error("\(failure)")
             throw failure
         }
@@ -110,6 +114,10 @@ public struct Upgrade {
         try tell(.synchronizing, 0, 0)
         try synchronize()
         try tell(.naming, 0, 0)
+        // A build without facts that came between the two would go on with what is past.
+        try System.call { fsync(state.rawValue) }
+        try container.beginFacts()
+        try tell(.naming, 1, 1)
         try System.rename(Self.temporaryName, in: state, to: FactCatalog.fileName, in: state)
         try System.call { fsync(state.rawValue) }
         return facts.written
@@ -145,7 +153,8 @@ public struct Upgrade {
         horizon.fixed(facts.horizon.nanoseconds)
         try new.set([
             (FactOpening.epochKey, ContainerID.random().bytes), (FactOpening.cleanKey, [isUnsettled ? 0 : 1]),
-            (FactOpening.nextKey, FactCatalog.bytes(of: last + 1)), (FactCatalog.appliedKey, FactCatalog.bytes(of: 0)),
+            (FactOpening.nextKey, FactCatalog.bytes(of: last + 1)),
+            (FactOpening.formerKey, FactCatalog.bytes(of: last)), (FactCatalog.appliedKey, FactCatalog.bytes(of: 0)),
             (FactCatalog.forgottenKey, FactCatalog.bytes(of: last)),
             (UpgradeTables.feedKey, feed.bytes), (UpgradeTables.horizonKey, horizon.bytes),
         ])

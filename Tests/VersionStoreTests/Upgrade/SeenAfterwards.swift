@@ -15,7 +15,7 @@ struct SeenAfterwards {
     /// Deleted files become objects first.
     init(_ store: VersionStore) throws {
         self.store = store
-        facts = try FactStore(in: store.state, options: .init(logger: Fixture.quiet))
+        facts = try FactStore(of: store.base)
         history = FactHistory(facts, of: store.base)
         try EntryMoves(facts, store.base).run()
     }

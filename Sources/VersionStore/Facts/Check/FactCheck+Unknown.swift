@@ -10,10 +10,10 @@ extension FactCheck {
 
     func checkUnknownObjects() throws(StoreError) {
         let unknown: [ContentID] = try unknown(in: store.contents.shelf) { id throws(StoreError) in
-            try isKnown(Self.content(id))
+            try isKnown(Content(id))
         }
         for id in unknown {
-            let content = Self.content(id)
+            let content = Content(id)
             guard isSettled(store.contents.place(of: id)), try !isKnown(content), !container.isKnown(content) else {
                 continue
             }
@@ -30,10 +30,6 @@ extension FactCheck {
                 .objectUnknown, id.hex, path: first.path, text, repair: "record it again from its label"
             ) { () throws(StoreError) in try record(content, labels.filter { $0.version.content == id }, home) }
         }
-    }
-
-    private static func content(_ id: ContentID) -> Content {
-        Content(file: FileID(id.high), generation: id.low)
     }
 
     /// Those that no row knows, in their order.

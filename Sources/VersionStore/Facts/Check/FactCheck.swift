@@ -65,7 +65,12 @@ public final class FactCheck {
         let found: [String]
         do { found = try facts.catalog.damage() } catch { throw CatalogConnection.storeError(error) }
         // A check reads the whole catalog in one access; what it finds is there for good.
-        for text in found { report(.catalogDamaged, FactCatalog.fileName, text) }
+        for text in found {
+            let repair = "rebuild the catalog from labels at the next mount"
+            try report(.catalogDamaged, FactCatalog.fileName, text, repair: repair) {
+                StoreOpening.markDamaged(store.directory)
+            }
+        }
     }
 
     // MARK: Telling

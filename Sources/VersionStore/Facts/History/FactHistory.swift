@@ -195,3 +195,8 @@ extension ContentID {
     /// The name of the object with a content: its file and generation.
     public init(_ content: Content) { self.init(high: content.file.number, low: content.generation) }
 }
+
+extension Content {
+    /// The content of an object.
+    public init(_ id: ContentID) { self.init(file: FileID(id.high), generation: id.low) }
+}
