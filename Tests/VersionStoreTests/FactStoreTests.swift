@@ -266,11 +266,12 @@ struct FactStoreTests {
         let first = store.reserve(2)
         let hash = Records.hash("content")
         let half = try #require(ContentID(bytes: hash.prefix(16)))
-        let version = VersionRow(
+        var version = VersionRow(
             number: VersionNumber(first + 1), time: Timestamp(nanoseconds: 6), row: RowNumber(first),
             content: Content(file: FileID(77), generation: 0),
             fingerprint: Fingerprint(size: 3, high: half.high, low: half.low), file: FileID(77),
             modified: Timestamp(nanoseconds: 4), author: nil)
+        version.isImage = true
         var transaction = FactTransaction([.row(name(first)), .version(version)])
         var detail = VersionDetail(
             attributes: Attributes(mode: 0o4755, owner: 1, group: 2, accessList: [9]),
@@ -295,6 +296,7 @@ struct FactStoreTests {
             #expect(try store.detail(of: version.number) == detail)
             #expect(try store.detail(of: RowNumber(first)) == transaction.detail(of: RowNumber(first)))
             #expect(try store.label(of: first) == "plan" && store.label(of: first + 1) == nil)
+            #expect(store.facts().version(version.number)?.isImage == true)
             #expect(try store.setting("k") == [1] && store.setting("other") == nil)
             #expect(store.facts().row(RowNumber(first))?.file == FileID(78))
             let times = try store.times(before: RowNumber(first))

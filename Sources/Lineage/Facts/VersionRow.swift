@@ -25,8 +25,14 @@ public struct VersionRow: Hashable, Sendable {
     /// Whether its document is at home under the row's name since this save: it was saved there by a rename, or through
     /// a handle that was opened there (facts.md 2, "D comes back").
     public var isAtHome = false
+    /// Whether its content is an image of a database, as the readers of that see it. The file that was saved may have
+    /// other bytes, and goes on with them; its modification time tells whether they are still the ones of then.
+    public var isImage = false
     /// Whether it went with the removal of a name that its maker had made up.
     public var isForgotten = false
+
+    /// Whether a file does not have the version's bytes, although it was saved from it.
+    public func isImage(of file: FileID) -> Bool { isImage && self.file == file }
 
     public init(
         number: VersionNumber, time: Timestamp, row: RowNumber, content: Content, fingerprint: Fingerprint,

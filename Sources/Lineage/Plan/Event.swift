@@ -57,6 +57,8 @@ public enum Event: Hashable, Sendable {
     case put(ActorNumber, PlaceNumber, FileID, VersionNumber)
     /// A content that is kept already is a version beside the history of the place's document.
     case add(PlaceNumber, Added)
+    /// A database is captured: an image of it is a version of what the place shows.
+    case capture(PlaceNumber, Captured)
     /// Conflicts of a document that its user has looked at are none any more. Others stay.
     case resolve(DocumentNumber, [VersionNumber])
     /// A version is to stay as it is: no writer goes on with it.

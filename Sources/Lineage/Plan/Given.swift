@@ -22,6 +22,18 @@ public struct Merged: Hashable, Sendable {
     }
 }
 
+/// An image of a database: what its readers see, in one new file, which becomes a kept content.
+public struct Captured: Hashable, Sendable {
+    /// The program that has changed the database.
+    public var actor: ActorNumber?
+    public var content: Content
+    public var fingerprint: Fingerprint
+
+    public init(by actor: ActorNumber?, _ content: Content, _ fingerprint: Fingerprint) {
+        (self.actor, self.content, self.fingerprint) = (actor, content, fingerprint)
+    }
+}
+
 /// A content that is kept already, for a document to have beside its history.
 public struct Added: Hashable, Sendable {
     public var actor: ActorNumber?

@@ -112,6 +112,7 @@ public struct Planning: Sendable {
         case .merge(let place, let merged): merge(place, merged)
         case .put(let actor, let place, let file, let version): put(actor, place, file, version)
         case .add(let place, let added): add(place, added)
+        case .capture(let place, let captured): capture(place, captured)
         case .resolve(let document, let losers): resolve(document, losers)
         case .drop(let document, let versions, let sparesBases):
             drop(versions, of: document, sparesBases: sparesBases)

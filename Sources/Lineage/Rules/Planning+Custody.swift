@@ -20,6 +20,17 @@ extension Planning {
         return version.content == file.content && !version.isForgotten
     }
 
+    /// Whether a write asks nothing about the bytes of its file: they have changed already, and no version has them but
+    /// the one that the handle goes on with.
+    public static func isBlind(_ event: Event, in scene: Scene) -> Bool {
+        guard case .write(let number, let isInside) = event, let handle = scene.memory[number],
+            let file = scene.memory[handle.file], file.isChanged
+        else { return false }
+        let planning = Planning(scene)
+        return handle.mode == .append && !isInside || !planning.isSoleKeeper(file)
+            || planning.mayAmend(handle, extendsOnly: false)
+    }
+
     /// Whether all that has changed since the file was recorded was appended, for certain.
     func isExtension(_ file: LiveFile) -> Bool {
         guard file.isOnlyExtended else { return false }

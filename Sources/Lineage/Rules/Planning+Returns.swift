@@ -58,10 +58,10 @@ extension Planning {
     }
 
     /// Whether a file without a name holds what a document is. One that does not, and has not changed, holds what was
-    /// purged.
+    /// purged. A database lacks what its log had.
     private func isThere(_ id: FileID, for document: DocumentNumber) -> Bool {
         guard let file = memory[id], facts.countOfNames(of: id) == 0, facts.lastRow(of: id)?.document == document,
-            file.holds != nil || file.isChanged
+            file.holds != nil || file.isChanged, !(file.holds.flatMap { facts[$0] }?.isImage(of: id) ?? false)
         else { return false }
         return file.holds.flatMap(facts.fingerprint) == facts.current(of: document).flatMap(facts.fingerprint)
     }

@@ -25,7 +25,9 @@ extension Planning {
         if facts.countOfNames(of: id) == 0 {
             return recordWithoutName(id, by: actor, through: handle, opened: opened)
         }
-        recordUnderNames(id, by: actor, through: handle, isReplacing: isReplacing, opened: opened)
+        guard let file = memory[id] else { return }
+        recordUnderNames(
+            file, content: file.content, by: actor, through: handle, isReplacing: isReplacing, opened: opened)
     }
 
     /// The row's document gets a version with this content, as far as the content differs from its current one.
@@ -35,7 +37,8 @@ extension Planning {
     /// - Returns: the facts, not recorded yet, and the version that has the content now.
     mutating func version(
         at row: NameRow, of file: LiveFile, content: Content, fingerprint: Fingerprint, by actor: ActorNumber?,
-        isReplacing: Bool, isAppended: Bool = false, opened: RowNumber? = nil, restoring: VersionNumber? = nil
+        isReplacing: Bool, isAppended: Bool = false, isImage: Bool = false, opened: RowNumber? = nil,
+        restoring: VersionNumber? = nil
     ) -> (facts: [Fact], version: VersionNumber) {
         let current = facts.current(of: row.document)
         amendOverwritten(current, exceptIn: file.id)
@@ -64,7 +67,7 @@ extension Planning {
             }
         }
         if let restoring, facts.goesBack(row.document, to: restoring) { version.parents.add(restoring) }
-        version.isAppended = isAppended
+        (version.isAppended, version.isImage) = (isAppended, isImage)
         version.isAtHome = row.isContinuing || opened.map { $0 > row.number } ?? true
         recorded.append(.version(version))
         return (recorded, version.number)
@@ -83,9 +86,9 @@ extension Planning {
         guard let former = memory[id] else { return }
         if former.isChanged || former.holds == nil { endGenerationIfKept(id) }
         guard let file = memory[id] else { return }
-        var (content, fingerprint) = (file.content, file.fingerprint)
+        var (content, fingerprint, isImage) = (file.content, file.fingerprint, false)
         if !former.isChanged, let held = former.holds, let version = facts[held] {
-            (content, fingerprint) = (version.content, version.fingerprint)
+            (content, fingerprint, isImage) = (version.content, version.fingerprint, version.isImage(of: id))
             // What its handle saved under the former name is whole. Further writes are another save.
             memory.asked?.note(id)
             for index in memory.handles.indices
@@ -95,7 +98,7 @@ extension Planning {
         }
         let (recorded, version) = version(
             at: row, of: file, content: content, fingerprint: fingerprint, by: actor, isReplacing: true,
-            restoring: restoring)
+            isImage: isImage, restoring: restoring)
         for fact in recorded { record(fact) }
         if former.isChanged {
             // A handle that is in the middle of writing goes on with this version.
@@ -167,10 +170,12 @@ extension Planning {
         hold(version.number, in: file.id, through: handle, by: actor)
     }
 
-    private mutating func recordUnderNames(
-        _ id: FileID, by actor: ActorNumber?, through handle: HandleNumber?, isReplacing: Bool, opened: RowNumber
+    /// - Parameter content: where the bytes are: in the file, or in an image of it.
+    mutating func recordUnderNames(
+        _ file: LiveFile, content: Content, by actor: ActorNumber?, through handle: HandleNumber?, isReplacing: Bool,
+        opened: RowNumber
     ) {
-        guard let file = memory[id] else { return }
+        let id = file.id
         let handlesPlace = handle.flatMap { memory[$0] }?.place
         let isAppended = handle.flatMap { memory[$0] }?.mode == .append && isExtension(file)
         var documents: [DocumentNumber] = []
@@ -183,8 +188,9 @@ extension Planning {
             // Of a document's several names, the one that the handle was opened by.
             let row = names.first { $0.document == name.document && $0.place == handlesPlace } ?? name
             let (version, number) = version(
-                at: row, of: file, content: file.content, fingerprint: file.fingerprint, by: actor,
-                isReplacing: isReplacing, isAppended: isAppended, opened: opened)
+                at: row, of: file, content: content, fingerprint: file.fingerprint, by: actor,
+                isReplacing: isReplacing, isAppended: isAppended, isImage: content != memory[id]?.content,
+                opened: opened)
             held = held ?? number
             recorded += version
             saved.append((number, name.document))
@@ -193,8 +199,35 @@ extension Planning {
         for fact in recorded { record(fact) }
         for (version, document) in saved { observe(actor, version, in: document) }
         // A version that has its content here, where there is one.
-        let own = facts.versions(in: file.content).last { $0.fingerprint == file.fingerprint }
+        let own = facts.versions(in: content).last { $0.fingerprint == file.fingerprint }
         if let held = own?.number ?? held { hold(held, in: id, through: handle, by: actor) }
+    }
+
+    /// A database is a version of each document that it shows, as its readers see it. Its file goes on with the bytes
+    /// that it has: it counts as saved as it is, and no handle goes on with the version. What only the file has of
+    /// earlier versions is kept: those are not looked for in the file of an image. No image is kept where the current
+    /// version has its bytes.
+    mutating func capture(_ place: PlaceNumber, _ captured: Captured) {
+        guard let row = facts.occupant(of: place), let id = row.file, !row.hasNoVersions, var image = memory[id] else {
+            return
+        }
+        pass(nil)
+        if isSoleKeeper(image), facts.current(of: row.document).flatMap(facts.fingerprint) != captured.fingerprint {
+            keep(id)
+        }
+        image.fingerprint = captured.fingerprint
+        recordUnderNames(
+            image, content: captured.content, by: captured.actor, through: nil, isReplacing: false,
+            opened: RowNumber(nextNumber))
+        let labels = recorded.compactMap { fact -> Label? in
+            guard case .version(let version) = fact, version.content == captured.content else { return nil }
+            return facts[version.row].map { Label(version: version, place: $0.place) }
+        }
+        if !labels.isEmpty { perform(.keep(captured.content, labels)) }
+        for index in memory.handles.indices where memory.handles[index].file == id {
+            (memory.handles[index].isDirty, memory.handles[index].hasEmptied) = (false, false)
+            memory.handles[index].saved = nil
+        }
     }
 
     /// A save into a file that has no name any more belongs to the file's last row.

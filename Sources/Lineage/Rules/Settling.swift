@@ -97,6 +97,8 @@ public struct Settling: Sendable {
     ///
     /// | the file | |
     /// |---|---|
+    /// | is a database, and as it was when its document's version was captured | holds that |
+    /// | is a database with a log or a journal | the same: it is captured later |
     /// | equals a version of its own, or in it | holds that |
     /// | equals what its document showed, whose bytes are nowhere else | holds that: it was copied |
     /// | has one version, kept nowhere else, and does not begin with it | was being amended: the version is that now |
@@ -120,7 +122,8 @@ public struct Settling: Sendable {
     /// - Returns: whether it was one.
     private mutating func amendOverwritten(_ file: Found.File) -> Bool {
         let standing = standing(of: file)
-        guard !standing.isKept, standing.isOverwritten, standing.versions.count == 1,
+        guard !(standing.held?.isImage(of: file.id) ?? false), !standing.isKept, standing.isOverwritten,
+            standing.versions.count == 1,
             var amended = standing.versions.first
         else { return false }
         amended.fingerprint = file.fingerprint
@@ -164,7 +167,7 @@ public struct Settling: Sendable {
         let facts = planning.facts
         let equal = facts.versions.filter { !$0.isForgotten && $0.fingerprint == file.fingerprint }
         let held =
-            equal.last { $0.file == file.id && $0.modified == file.modified }
+            image(of: file) ?? equal.last { $0.file == file.id && $0.modified == file.modified }
             ?? equal.last { $0.content.file == file.id }
         let generation = newestGeneration(of: file.id)
         let present = Content(file: file.id, generation: generation)
@@ -173,6 +176,14 @@ public struct Settling: Sendable {
             held: held, generation: generation, versions: versions,
             arrived: versions.filter { found.begins(file, $0.fingerprint) },
             isKept: found.objects.contains { $0.content == present })
+    }
+
+    /// The image of a database that its name shows, if the file has not changed since. One that a program has left in
+    /// the middle of its work is no version: it is captured when its log or its journal is done with.
+    private func image(of file: Found.File) -> VersionRow? {
+        let shown = planning.facts.names(of: file.id).last.flatMap { planning.facts.current(of: $0.document) }
+        guard let current = shown.flatMap({ planning.facts[$0] }), current.file == file.id else { return nil }
+        return current.isImage && current.modified == file.modified || file.awaitsCapture ? current : nil
     }
 
     private func newestGeneration(of file: FileID) -> UInt64 {
@@ -211,7 +222,8 @@ public struct Settling: Sendable {
             let current = planning.facts.current(of: row.document).flatMap { planning.facts.fingerprint($0) }
             guard current != held.fingerprint else { continue }
             let (recorded, _) = planning.version(
-                at: row, of: file, content: held.content, fingerprint: held.fingerprint, by: nil, isReplacing: true)
+                at: row, of: file, content: held.content, fingerprint: held.fingerprint, by: nil, isReplacing: true,
+                isImage: held.isImage(of: file.id))
             for fact in recorded { planning.record(fact) }
         }
     }

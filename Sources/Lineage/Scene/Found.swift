@@ -17,6 +17,8 @@ public struct Found: Sendable {
         public var id: FileID
         public var fingerprint: Fingerprint
         public var modified: Timestamp
+        /// Whether it is a database that is not compared as it lies there, because it has a log or a journal.
+        public var awaitsCapture = false
         public init(id: FileID, fingerprint: Fingerprint, modified: Timestamp) {
             self.id = id
             self.fingerprint = fingerprint

@@ -34,6 +34,9 @@ public struct Remembered: Sendable {
     /// Whether a program is remembered to have seen a version of a document.
     public func hasSeen(_ document: DocumentNumber) -> Bool { observations[document] != nil }
 
+    /// Whether a handle goes on with a version that it has saved.
+    public func hasSaver(of version: VersionNumber) -> Bool { savers[version] != nil }
+
     public subscript(_ handle: HandleNumber) -> Handle? { handles[handle] }
 
     /// The process that has a handle runs another program by now.

@@ -80,6 +80,7 @@ extension ByteReader {
         if flags & 1 != 0 { version.beside = .history }
         if flags & 2 != 0 { version.beside = .conflict }
         (version.isAppended, version.isAtHome, version.isForgotten) = (flags & 4 != 0, flags & 8 != 0, flags & 16 != 0)
+        version.isImage = flags & 32 != 0
         details.versions[number] = try optional { (reader) throws(CodingError) in
             VersionDetail(
                 hash: try reader.optional { (reader) throws(CodingError) in try reader.string() },

@@ -115,7 +115,8 @@ extension ByteWriter {
         optional(version.loser)
         byte(
             (version.beside == .history ? 1 : 0) | (version.beside == .conflict ? 2 : 0)
-                | (version.isAppended ? 4 : 0) | (version.isAtHome ? 8 : 0) | (version.isForgotten ? 16 : 0))
+                | (version.isAppended ? 4 : 0) | (version.isAtHome ? 8 : 0) | (version.isForgotten ? 16 : 0)
+                | (version.isImage ? 32 : 0))
         optional(detail) { writer, detail in
             writer.optional(detail.hash) { $0.string($1) }
             writer.optional(detail.attributes) { $0.attributes($1) }

@@ -112,6 +112,7 @@ extension FactTables {
         version.isAppended = flags & VersionFlag.isAppended != 0
         version.isAtHome = flags & VersionFlag.isAtHome != 0
         version.isForgotten = flags & VersionFlag.isForgotten != 0
+        version.isImage = flags & VersionFlag.isImage != 0
         return version
     }
 

@@ -35,6 +35,7 @@ enum FactTables {
         static let isLate: Int64 = 1024
         /// Another version has won against it.
         static let isLoser: Int64 = 2048
+        static let isImage: Int64 = 4096
         /// The bits of ``VersionMarks``.
         static let marksShift: Int64 = 7
         static let marks: Int64 = 7 << marksShift
@@ -165,6 +166,7 @@ enum FactTables {
         if version.isAppended { flags |= VersionFlag.isAppended }
         if version.isAtHome { flags |= VersionFlag.isAtHome }
         if version.isForgotten { flags |= VersionFlag.isForgotten }
+        if version.isImage { flags |= VersionFlag.isImage }
         if let detail { flags |= Int64(detail.marks.rawValue) << VersionFlag.marksShift & VersionFlag.marks }
         let saved = version.file == version.content.file ? nil : version.file.number
         let attributes = detail?.attributes
