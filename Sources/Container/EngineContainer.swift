@@ -8,7 +8,7 @@ import VersionModel
 import VersionStore
 
 /// Puts the parts of a container over the engine together, and hands each request to the one that answers it. The
-/// daemon uses it in trials alone: it keeps no databases apart.
+/// daemon uses it in trials alone.
 public final class EngineContainer: ServedContainer {
     public let state: ContainerState
     public let options: ContainerOptions
@@ -77,12 +77,19 @@ public final class EngineContainer: ServedContainer {
                 chores: Scheduler(isPatient: true), clock: options.clock, logger: options.logger,
                 isReadOnly: options.isReadOnly))
         let staleWrites = StaleWrites(recorded, policy)
-        names = NameRequests(recorded, versioned, coordination, staleWrites, kept: kept)
+        let databases = EngineDatabases(
+            recorded, versioned, serving: serving, kept: kept, space.space, options)
+        inReach.connect(awaitsCapture: { [weak databases] file in databases?.awaitsCapture(file) ?? false })
+        names = NameRequests(recorded, versioned, coordination, staleWrites, databases, kept: kept)
         files = FileRequests(
             recorded, versioned, coordination, staleWrites, store: state,
-            UnseenWriters(recorded, versioned, serving: serving, kept: kept, survivors: survivors, options), space,
-            logger: options.logger)
-        browsing = EngineBrowsing(names, removal, past, state, logger: options.logger)
+            UnseenWriters(
+                recorded, versioned, serving: serving, kept: kept, survivors: survivors, databases, options),
+            databases, space, logger: options.logger)
+        var told = past
+        // Appends within a minute go on with a version without a handle of it.
+        told.mayChange = { [weak engine] in $0.isAppended || engine?.scene.hasSaver(of: $0.number) ?? false }
+        browsing = EngineBrowsing(names, removal, told, state, logger: options.logger)
         staleWrites.connect(browsing)
         recorder.connect { [weak coordination] facts in coordination?.origin(of: facts) }
         keeper = EngineKeeper(files, browsing.told, recorded, options.logger)

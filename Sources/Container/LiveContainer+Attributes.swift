@@ -150,7 +150,7 @@ extension LiveContainer: ContentKeeper {
             }
             if open == nil { try refuseIfStale(&state, name.parent, name.name, requester(caller)) }
             if isStranger {
-                databases.captureBeforeLoss(&state, node, name.name, in: name.parent)
+                captureBeforeLoss(&state, node, name.name, in: name.parent)
             }
             try keepBeforeTruncation(&state, node, stat, descriptor, to: size, open, caller)
             try Backing.check { ftruncate(descriptor.raw, size) }

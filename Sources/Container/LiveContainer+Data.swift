@@ -254,7 +254,7 @@ extension LiveContainer {
         if wasFlushed, let leftBy { requester = leftBy }
         let isReplacing = hasReplaced && !(wasFlushed && leftBy != nil)
         if isCapturedLater(file, state, name.name, stat) {
-            return databases.captureLater(file.node, state.item, requester)
+            return databases.captureLater(file.node, requester)
         }
         // Writers in place share the file, as POSIX has it: it is a version once the last of them is done, or quiet.
         // A writer that replaces it has saved it with the close, even if others have it open.

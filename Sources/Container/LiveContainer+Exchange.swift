@@ -51,7 +51,7 @@ extension LiveContainer {
         let node = entry.node ?? intern(entry.stat, as: Node.Name(parent: entry.parent, name: entry.name), lookups: 0)
         defer { if entry.node == nil { _ = nodes.forget(node.id, lookups: 0) } }
         try document.state.withLock { state throws(Errno) in
-            databases.captureBeforeLoss(&state, node, entry.name, in: entry.parent)
+            captureBeforeLoss(&state, node, entry.name, in: entry.parent)
             // The bytes of a save under way are no version yet.
             if state.current != nil, state.contentDiffers(from: try Backing.stat(file)) {
                 try saveUnfinished(&state, node, file: file)

@@ -171,7 +171,7 @@ extension LiveContainer {
                 // As good as created: it may be the backup of what was just read.
                 noteCreated(name.name, in: name.parent.file, by: writing.requester)
             }
-            if let name { databases.captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
+            if let name { captureBeforeLoss(&state, writing.node, name.name, in: name.parent) }
             try truncate(&state, writing.node, writing.descriptor, to: 0, stat: stat, by: writing.requester)
             store.contents.takeOverWriting(of: FileDescriptor(rawValue: writing.descriptor.raw))
             if writing.caller.dropsSetID { SetIDRule.drop(on: writing.descriptor.raw, by: writing.caller) }

@@ -27,7 +27,7 @@ extension LiveContainer {
         _ caller: Caller, _ name: FileName, in parent: Node, unprotected: ItemID?
     ) throws(Errno) {
         learn(caller)
-        try databases.capturingAhead { isCaptured throws(Errno) in
+        try capturingAhead { isCaptured throws(Errno) in
             try names.writing { (names) throws(Errno) -> [Node] in
                 let directory = try descriptor(of: parent)
                 let stat = try Backing.stat(name.bytes, in: directory.raw)
@@ -43,7 +43,7 @@ extension LiveContainer {
                     leave(names, entry, now: .gone)
                 } else if stat.isRegular {
                     let requester = requester(caller)
-                    if !isCaptured, let database = databases.capturedAhead(entry, by: requester) { return [database] }
+                    if !isCaptured, let database = capturedAhead(entry, by: requester) { return [database] }
                     try unlinkDocument(names, entry, requester)
                     hear(.unlinked(entry.place, requester))
                 } else {
@@ -125,9 +125,9 @@ extension LiveContainer {
             let isWork = !vanishes(entry, document, requester)
             return try unlinkName(names, entry, document, isWork: isWork, requester)
         }
-        databases.captureBeforeLoss(ofJournal: entry, by: requester)
+        captureBeforeLoss(ofJournal: entry, by: requester)
         document.state.withLock { state in
-            databases.captureBeforeLoss(&state, node, entry.name, in: entry.parent)
+            captureBeforeLoss(&state, node, entry.name, in: entry.parent)
         }
         observers.unlinked(entry.place, item: document.item, by: requester)
         if vanishes(entry, document, requester) {

@@ -23,13 +23,13 @@ extension LiveContainer {
             learnSiblings(of: replaced, for: requester)
         }
         var saved: SavedByRename?
-        try databases.capturingAhead { isCaptured throws(Errno) in
+        try capturingAhead { isCaptured throws(Errno) in
             try names.writing { (names) throws(Errno) -> [Node] in
                 let (move, target) = try self.move(name, in: parent, to: newName, in: newParent, flags)
                 if !isCaptured {
                     let exchanged = flags & linux_RENAME_EXCHANGE != 0 ? [move.source] : []
                     let losing = ((target.map { [$0] } ?? []) + exchanged).compactMap {
-                        databases.capturedAhead($0, by: requester)
+                        capturedAhead($0, by: requester)
                     }
                     if !losing.isEmpty { return losing }
                 }
@@ -272,7 +272,7 @@ extension LiveContainer {
         }
         return try document.state.withLock { state throws(Errno) in
             try refuseIfStale(&state, target.parent, target.name, requester) { putsBack($0, move, target) }
-            databases.captureBeforeLoss(&state, node, target.name, in: target.parent)
+            captureBeforeLoss(&state, node, target.name, in: target.parent)
             let isWritten = node.hasWriters
             var found = target.stat
             // A writer may have saved, and be gone, since it was looked at.

@@ -18,7 +18,7 @@ extension LiveContainer {
         defer { Glibc.close(file) }
         if DatabaseRule.hasLog(name.name, file: file, in: directory) {
             let unknown = Requester(actor: nil, author: callers.owner(of: stat))
-            return databases.captureLater(node, document.item, unknown)
+            return databases.captureLater(node, unknown)
         }
         document.state.withLock { state in
             guard let current = state.current else { return }

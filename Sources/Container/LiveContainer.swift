@@ -95,9 +95,8 @@ public final class LiveContainer: Sendable {
         metadata = MetadataRequests(
             tree, callers: callers, files: serving.files, kernel: serving.passthrough.kernel)
         databases = Databases(
-            images: DatabaseImages(store: store, policy: policy, space: space), nodes: nodes,
-            directories: tree.directories, documents: documents, serving: serving, chores: chores,
-            clock: options.clock, logger: options.logger)
+            images: DatabaseImages(state: store.base, policy: policy, space: space), tree: tree, serving: serving,
+            chores: chores, clock: options.clock, logger: options.logger)
         past = Past(store: store, documents: documents, clock: options.clock)
         mappedFiles = MappedFiles(
             nodes: nodes, serving: serving,

@@ -126,6 +126,9 @@ public final class ContentStore: Sendable {
     /// system at that moment.
     public var mayBeOvertaken: Bool { ordering == linux_ordering_journal && !canReflink }
 
+    /// A new file that is about to be kept is durable no later than changes that follow.
+    public func order(_ file: FileDescriptor) throws(Errno) { try FileCopy.order(file, ordering, arrivals) }
+
     /// The number of copies that no thread has waited for.
     var unawaited: Int { arrivals.unawaited }
 

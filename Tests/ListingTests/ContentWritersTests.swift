@@ -9,8 +9,8 @@ import Testing
     /// Functions of the store of contents, and of the deleted area, that change no file of theirs. One that is not
     /// listed counts as one that does.
     private static let harmless: Set = [
-        "allocated", "closeRemoved", "contains", "forEach", "hasten", "label", "labels", "name", "open", "place",
-        "restore", "settle", "settleUnseen", "synchronizing", "takeOverWriting",
+        "allocated", "closeRemoved", "contains", "forEach", "hasten", "label", "labels", "name", "open", "order",
+        "place", "restore", "settle", "settleUnseen", "synchronizing", "takeOverWriting",
     ]
 
     /// A function of the store.

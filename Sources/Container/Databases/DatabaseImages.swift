@@ -17,7 +17,7 @@ struct DatabaseImages: Sendable {
     /// Up to this size an image is hashed when it is made.
     private static let hashedSize: UInt64 = 256 << 20
 
-    let store: VersionStore
+    let state: ContainerState
     let policy: Policy
     let space: Space
 
@@ -25,18 +25,19 @@ struct DatabaseImages: Sendable {
     func image(
         of database: FoundDatabase, _ node: Node, mayWait: Bool = false
     ) throws(Errno) -> DatabaseImage? {
-        guard store.contents.canReflink || database.stat.size <= policy.settings.maxFile else { return nil }
+        guard state.contents.canReflink || database.stat.size <= policy.settings.maxFile else { return nil }
         // Pages beyond the database's end are in the log, so both together limit the size.
         let log = database.log.flatMap { log in WriteAheadLog { log.file.bytes($0, $1) } }.flatMap { log in
             let most = database.stat.size + (database.log?.stamp.size ?? 0)
             return UInt64(log.pageCount) * UInt64(log.pageSize) <= most ? log : nil
         }
         guard log != nil || node.hasWriters else { return nil }
-        let staged = try StagedFile(in: store.state)
-        let wanted = store.contents.canReflink ? 0 : database.stat.size
+        let staged = try StagedFile(in: state.directory)
+        let wanted = state.contents.canReflink ? 0 : database.stat.size
         try space.retryingWhenFull(wanted: wanted, mayWait: mayWait) { () throws(Errno) in
             try fill(staged, database, log)
         }
+        if !state.contents.canReflink { try state.contents.order(FileDescriptor(rawValue: staged.file.raw)) }
         let stat = try Backing.stat(staged.file.raw)
         // Also for a bigger one: an unchanged hash means no new version.
         let hash = stat.size <= Self.hashedSize ? ContentHash.sha256(of: staged.file.raw, size: stat.size) : nil

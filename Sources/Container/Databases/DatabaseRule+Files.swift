@@ -21,6 +21,24 @@ extension DatabaseRule {
         return withExtendedLifetime(file) { isDatabase(database, file: file.raw) }
     }
 
+    /// Whether a name is a database's that has a log, or a transaction under way: its file alone is not what readers of
+    /// the database see.
+    static func isAtWork(_ name: FileName, in directory: SharedDescriptor) -> Bool {
+        guard database(ofJournal: name) == nil, let file = SharedDescriptor.forLook(name, in: directory) else {
+            return false
+        }
+        return withExtendedLifetime(file) {
+            hasLog(name, file: file.raw, in: directory)
+                || isDatabase(name, file: file.raw) && hasHotJournal(name, in: directory)
+        }
+    }
+
+    private static func hasHotJournal(_ name: FileName, in directory: SharedDescriptor) -> Bool {
+        journals(of: name).contains { journal in
+            SharedDescriptor.forLook(journal, in: directory).map { isHot(journal: $0.bytes(0, 8)) } ?? false
+        }
+    }
+
     /// Whether a database's file lacks data that its log has: then it is not compared with the capture.
     static func hasLog(_ name: FileName, file: Int32, in directory: SharedDescriptor) -> Bool {
         guard isDatabase(name, file: file) else { return false }

@@ -6,6 +6,8 @@ import VersionModel
 
 /// A database with its files.
 struct FoundDatabase {
+    /// Where it was found.
+    var name: Node.Name
     var file: SharedDescriptor
     var stat: FileStat
     /// The last change of the database or one of its journals.
@@ -15,11 +17,11 @@ struct FoundDatabase {
     /// The write-ahead log, if there is one.
     var log: (file: SharedDescriptor, stamp: Stamp)?
 
-    init(_ name: FileName, in directory: SharedDescriptor) throws(Errno) {
-        guard let file = SharedDescriptor.forLook(name, in: directory) else { throw .noSuchFileOrDirectory }
+    init(_ name: Node.Name, in directory: SharedDescriptor) throws(Errno) {
+        guard let file = SharedDescriptor.forLook(name.name, in: directory) else { throw .noSuchFileOrDirectory }
         stat = try Backing.stat(file.raw)
-        (self.file, changed) = (file, stat.changed)
-        for journal in DatabaseRule.journals(of: name) {
+        (self.name, self.file, changed) = (name, file, stat.changed)
+        for journal in DatabaseRule.journals(of: name.name) {
             // Readers change the shared memory of the log, too.
             guard !DatabaseRule.isSharedMemory(journal),
                 let file = SharedDescriptor.forLook(journal, in: directory),

@@ -5,11 +5,29 @@ import VersionModel
 import VersionStore
 
 extension LiveContainer: DatabaseSaver {
-    /// Saves a database as a version.
+    func isChanged(_ database: FoundDatabase, of node: Node) throws(Errno) -> Bool? {
+        try documents.withLive(of: node) { (state, _, _) throws(Errno) -> Bool? in
+            state.isUnversioned ? nil : state.differs(from: database.stat)
+        } ?? nil
+    }
+
+    func save(
+        _ database: FoundDatabase, _ image: DatabaseImage?, of node: Node, by requester: Requester
+    ) throws(Errno) -> Bool {
+        let isDone = try documents.withLive(of: node) { (state, _, name) throws(Errno) in
+            guard try databases.look(at: name).isSame(as: database) else { return false }
+            try save(database, image, &state, node, requester)
+            return true
+        }
+        return isDone ?? true
+    }
+
+    /// Saves a database as a version, under its document's lock.
     func save(
         _ database: FoundDatabase, _ image: DatabaseImage?, _ state: inout Document.State, _ node: Node,
-        _ name: Node.Name, _ requester: Requester
+        _ requester: Requester
     ) throws(Errno) {
+        let name = database.name
         var pending = PendingSave(kind: .appendOrInPlace, requester: requester, isSealed: true)
         if let image {
             // The file may change, or differs from the state: the version's content is kept at once. The file may still
@@ -61,11 +79,6 @@ extension LiveContainer: DatabaseSaver {
         if let deletion = document.deletion {
             return withExtendedLifetime(kept) { DatabaseRule.isDatabase(deletion.place.name, file: kept.raw) }
         }
-        let found = try? looking(as: .container) { walk in
-            let (spot, _, _) = try walk.document(document.path)
-            guard let file = SharedDescriptor.forLook(spot.name, in: spot.directory) else { return false }
-            return withExtendedLifetime(file) { DatabaseRule.hasLog(spot.name, file: file.raw, in: spot.directory) }
-        }
-        return found ?? false
+        return Finder(self).isBesideLog(version, document)
     }
 }

@@ -7,7 +7,6 @@ import VersionModel
 final class WaitingDatabases: Sendable {
     /// A database that waits for a look.
     struct Waiting {
-        var item: ItemID
         var requester: Requester
         /// The number of reported changes.
         var changes = 1
@@ -17,22 +16,21 @@ final class WaitingDatabases: Sendable {
         /// The waiting nodes, with the authors of their last changes.
         var waiting: [UInt64: Waiting] = [:]
         /// The write-ahead log at the last capture of its database.
-        var logs: [ItemID: Stamp] = [:]
+        var logs: [FileID: Stamp] = [:]
     }
 
     private let state = RankedMutex(State())
 
     /// - Returns: whether it has just started to wait.
-    func add(_ node: UInt64, _ item: ItemID, _ requester: Requester) -> Bool {
+    func add(_ node: UInt64, _ requester: Requester) -> Bool {
         state.withLock { state in
             let changes = state.waiting[node]?.changes ?? 0
-            state.waiting[node] = Waiting(item: item, requester: requester, changes: changes + 1)
+            state.waiting[node] = Waiting(requester: requester, changes: changes + 1)
             return changes == 0
         }
     }
 
     subscript(node: UInt64) -> Waiting? { state.withLock { $0.waiting[node] } }
-    func requester(_ node: UInt64) -> Requester? { self[node]?.requester }
 
     /// Ends the wait after a look that left nothing to capture.
     /// - Returns: false if more changes have come since this number: then it still waits.
@@ -44,12 +42,9 @@ final class WaitingDatabases: Sendable {
         }
     }
 
-    /// Whether an item may have changed without a version for the change.
-    func isWaiting(_ item: ItemID) -> Bool { state.withLock { $0.waiting.values.contains { $0.item == item } } }
-
     var all: [UInt64] { state.withLock { Array($0.waiting.keys) } }
 
-    func log(of item: ItemID) -> Stamp? { state.withLock { $0.logs[item] } }
+    func log(of file: FileID) -> Stamp? { state.withLock { $0.logs[file] } }
 
-    func captured(_ item: ItemID, _ log: Stamp?) { state.withLock { $0.logs[item] = log } }
+    func captured(_ file: FileID, _ log: Stamp?) { state.withLock { $0.logs[file] = log } }
 }

@@ -13,6 +13,7 @@ extension Engine {
     /// |---|---|
     /// | begins with the version that it held | goes on in the same content |
     /// | does not | is another content; the version's bytes are lost, unless they are kept |
+    /// | is a database with a log | is captured later |
     ///
     /// A file that was changed while nothing watched it is read, also where its size and its time are as recorded.
     func noteUnseenChange(of file: FileID) throws(Errno) {
@@ -61,7 +62,9 @@ extension Engine {
         let isDoubted = parts.unwatched?.contains(status.changed) ?? false
         let look = try FileLooks(files: parts.files).look(
             at: former, nil, held: held?.fingerprint, isInDoubt: true, isWritten: false, isDoubted: isDoubted)
-        guard var file = look?.file, file.isChanged else { return nil }
+        guard var file = look?.file else { return nil }
+        if file.isChanged || held?.isImage(of: id) ?? false, parts.files.awaitsCapture(id) { return nil }
+        guard file.isChanged else { return nil }
         var rows: [NameRow] = []
         for row in facts.names(of: id) where !rows.contains(where: { $0.document == row.document }) {
             let current = facts.current(of: row.document).flatMap { facts.fingerprint($0) }

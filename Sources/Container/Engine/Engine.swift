@@ -89,6 +89,20 @@ final class Engine: Sendable {
         }
     }
 
+    /// A database is captured.
+    ///
+    /// - Parameter call: is given the image as a content to be kept; nil if no version has it. Nothing happens if it
+    ///   throws.
+    @discardableResult
+    func capture(
+        _ captured: Captured, _ found: FileAtPlace, _ call: (WholeContent?) throws(Errno) -> Void
+    ) throws(Errno) -> Plan {
+        try carryOut([.capture(found.place, captured)], [found], needing: Shortage(isRecord: true)) {
+            work throws(Errno) in
+            try work.finish { (change) throws(Errno) in try call(change.whole) }
+        }
+    }
+
     /// The same without making room: for what makes some.
     func performPlainly(_ event: Event, _ call: () throws(Errno) -> Void = {}) throws(Errno) -> Plan {
         var work = EventWork([event], [], self)

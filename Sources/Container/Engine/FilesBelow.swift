@@ -20,6 +20,13 @@ protocol FilesBelow: Sendable {
     func open(_ file: FileID) throws(Errno) -> SharedDescriptor
     /// The file has no name and no handle any more, and no version needs it.
     func forget(_ file: FileID)
+    /// Whether the file is a database that is not compared as it lies there, because its log or its journal belongs to
+    /// it.
+    func awaitsCapture(_ file: FileID) -> Bool
+}
+
+extension FilesBelow {
+    func awaitsCapture(_ file: FileID) -> Bool { false }
 }
 
 /// Contents that are kept outside their files.

@@ -14,7 +14,10 @@ final class FilesInReach: FilesBelow {
     }
 
     /// A closure in a lock by itself would be wrapped once more with each look.
-    private struct Finder { var find: (@Sendable (FileID) -> SharedDescriptor?)? }
+    private struct Finder {
+        var find: (@Sendable (FileID) -> SharedDescriptor?)?
+        var awaitsCapture: (@Sendable (FileID) -> Bool)?
+    }
 
     /// Innermost.
     private let held = RankedMutex([FileID: Held]())
@@ -22,6 +25,11 @@ final class FilesInReach: FilesBelow {
 
     /// Says how a file is found that no request is about: by its names.
     func connect(_ find: @escaping @Sendable (FileID) -> SharedDescriptor?) { finder.withLock { $0.find = find } }
+
+    /// Says which files are databases that wait for a capture.
+    func connect(awaitsCapture: @escaping @Sendable (FileID) -> Bool) {
+        finder.withLock { $0.awaitsCapture = awaitsCapture }
+    }
 
     /// Keeps a file in reach until it is let go as often.
     func hold(_ file: FileID, _ descriptor: SharedDescriptor) {
@@ -65,6 +73,8 @@ final class FilesInReach: FilesBelow {
         guard let descriptor = descriptor(of: file) else { return nil }
         return try Backing.stat(descriptor.raw)
     }
+
+    func awaitsCapture(_ file: FileID) -> Bool { finder.withLock { $0.awaitsCapture }?(file) ?? false }
 
     /// What is recorded of a file beside its content.
     struct Look {

@@ -56,6 +56,9 @@ final class SceneTable: Sendable {
     /// Whether a program has seen a version of a document.
     func hasSeen(_ document: DocumentNumber) -> Bool { state.withLock { $0.remembered.hasSeen(document) } }
 
+    /// Whether a handle goes on with a version that it has saved.
+    func hasSaver(of version: VersionNumber) -> Bool { state.withLock { $0.remembered.hasSaver(of: version) } }
+
     /// The daemon's memory of a handle; nil if the handle is not known.
     func handle(_ handle: HandleNumber) -> Handle? { state.withLock { $0.remembered[handle] } }
 

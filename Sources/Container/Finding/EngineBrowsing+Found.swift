@@ -19,7 +19,9 @@ extension EngineBrowsing: FoundContainer {
         return { [past, recorded] in
             recorded.compare(file, held)
             guard let item = try past.item(at: place), item.file.id == file else {
-                return (unrecorded.item, isLeftOut ? nil : unrecorded)
+                // One that was made and is not saved yet has no version.
+                let isBegun = try past.lists.name(at: place)?.row.file == file
+                return (unrecorded.item, isLeftOut || isBegun ? nil : unrecorded)
             }
             return (item.id, try past.version(item.current))
         }
@@ -69,6 +71,7 @@ extension EngineBrowsing: FoundContainer {
         return Fingerprint(hash: hash, size: version.size) == row.fingerprint
     }
 
-    /// Databases are files like all others yet.
-    func isKeptBeside(_ version: Version, of document: DocumentRecord) -> Bool { false }
+    func isKeptBeside(_ version: Version, of document: DocumentRecord) -> Bool {
+        document.deletion == nil && Finder(self).isBesideLog(version, document)
+    }
 }

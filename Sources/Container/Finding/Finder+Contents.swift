@@ -56,6 +56,17 @@ extension Finder {
         }
     }
 
+    /// Whether a current version is an image of a database (docs/decisions/0013), and the file lacks what the log has.
+    func isBesideLog(_ version: Version, _ document: DocumentRecord) -> Bool {
+        guard version.kind == .current, host.state.contents.contains(version.content) else { return false }
+        let found = try? looking(as: .container) { walk in
+            let (spot, _, _) = try walk.document(document.path)
+            guard let file = SharedDescriptor.forLook(spot.name, in: spot.directory) else { return false }
+            return withExtendedLifetime(file) { DatabaseRule.hasLog(spot.name, file: file.raw, in: spot.directory) }
+        }
+        return found ?? false
+    }
+
     private func missing(_ version: Version, _ document: DocumentRecord) -> OperationError {
         let limit = host.maxFile
         if version.flags.contains(.contentLost), version.size > limit, !host.state.contents.canReflink {

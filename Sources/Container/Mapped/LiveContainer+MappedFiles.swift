@@ -144,7 +144,7 @@ extension LiveContainer: MappedFileKeeper {
             (look.seen, look.since) = (nil, nil)
             if DatabaseRule.isDatabase(name.name, file: file.raw) {
                 let unknown = Requester(actor: nil, author: callers.owner(of: stat))
-                return databases.captureLater(node, document.item, look.requester ?? unknown)
+                return databases.captureLater(node, look.requester ?? unknown)
             }
             let isReplacing = own?.state.withLock(\.isReplacing) ?? false
             if isReplacing, stat.size == 0 { return }

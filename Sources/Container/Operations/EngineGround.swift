@@ -82,7 +82,8 @@ final class EngineChange {
         (self.ground, self.walk, self.program) = (ground, walk, program)
     }
 
-    func tell(_ spot: Spot) { told.append((spot.parent.id, spot.name)) }
+    func tell(_ spot: Spot) { tell(spot.parent, spot.name) }
+    func tell(_ parent: Node, _ name: FileName) { told.append((parent.id, name)) }
 
     /// Tells the kernel, and lets the nodes go. Called with no lock held.
     func end() {

@@ -46,6 +46,7 @@ struct EngineReplacing {
             guard let row = try engine.names(of: found.file).first(where: { $0.place == found.place }) else {
                 throw Errno(rawValue: ESTALE)
             }
+            try partFromJournals(entry, path, change)
             try requireSettled(entry, row, path, replacement)
             let new = try NewFile(ground)
             defer { new.end() }
@@ -62,6 +63,23 @@ struct EngineReplacing {
                 try overwrite(entry, found, spot, row, replacement, change, keepsSetID)
             }
             return try engine.current(of: row.document)?.number
+        }
+    }
+
+    /// The journals of a database belong to what it holds now: they are deleted before it holds something else. A
+    /// program that has it open would go on with the file that loses its name, and with the journals of the new one.
+    private func partFromJournals(_ entry: FoundName, _ path: TreePath, _ change: EngineChange) throws {
+        let databases = ground.names.databases
+        guard DatabaseRule.database(ofJournal: entry.name) == nil,
+            databases.captures.isDatabase(Node.Name(parent: entry.parent, name: entry.name))
+        else { return }
+        if entry.node?.hasWriters ?? false { throw OperationError.databaseOpen(path) }
+        databases.captureBeforeLoss(entry)
+        for journal in DatabaseRule.journals(of: entry.name) {
+            guard let found = try recorded.entry(journal, in: entry.parent), found.stat.isRegular, !found.isForeign
+            else { continue }
+            try ground.names.removeJournal(found, by: change.program)
+            change.tell(entry.parent, journal)
         }
     }
 

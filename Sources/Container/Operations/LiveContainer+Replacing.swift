@@ -63,13 +63,11 @@ extension LiveContainer {
         // A program that has it open would continue with the file that loses its name, and with the journals of the new
         // one.
         guard nodes.node(try Backing.stat(file.raw).key)?.hasWriters != true else {
-            throw OperationError(
-                .busy, "the database is open", path: spot.path,
-                advice: "close the program that uses it, and repeat the command")
+            throw OperationError.databaseOpen(spot.path)
         }
         try document.state.withLock { state in
             guard let node = nodes.node(try Backing.stat(file.raw).key) else { return }
-            databases.captureBeforeLoss(&state, node, spot.name, in: spot.parent)
+            captureBeforeLoss(&state, node, spot.name, in: spot.parent)
         }
         for journal in DatabaseRule.journals(of: spot.name) {
             guard let stat = try Backing.statIfPresent(journal.bytes, in: spot.directory.raw), stat.isRegular

@@ -78,6 +78,12 @@ public struct OperationError: Error, Hashable, Sendable, CustomStringConvertible
         OperationError(.busy, "a program is saving the file", path: path, advice: "repeat the command in a moment")
     }
 
+    static func databaseOpen(_ path: TreePath) -> OperationError {
+        OperationError(
+            .busy, "the database is open", path: path,
+            advice: "close the program that uses it, and repeat the command")
+    }
+
     /// What is deleted is in no conflict; once it is undeleted, its losers are unresolved as before.
     static func deletedConflict(_ document: DocumentRecord) -> OperationError {
         let isWaiting = !document.conflicts.isEmpty

@@ -114,7 +114,8 @@ extension FileRequests {
     func synchronize(node: UInt64, handle: UInt64, dataOnly: Bool) throws(Errno) {
         let descriptor = try descriptor(node, handle)
         var hasSaved = false
-        if let writer = writer(node, handle) {
+        // A database synchronizes too often, and is captured when it is quiet.
+        if let writer = writer(node, handle), !databases.isInPlace(writer) {
             hasSaved = try !engine.seal(writer.number, goesOn: true).facts.isEmpty
         }
         try store.contents.synchronizing { () throws(Errno) in
@@ -133,7 +134,10 @@ extension FileRequests {
 
     /// truncate(2) and ftruncate(2).
     func resize(_ node: Node, _ handle: UInt64?, to size: off_t, by caller: Caller) throws(Errno) {
-        if let handle, let file = serving.files[handle], file.isWriter {
+        let open = handle.flatMap { serving.files[$0] }
+        // A program that works with a database has it open for reading, too.
+        if open.map({ $0.flags & O_ACCMODE == O_WRONLY }) ?? true { databases.captures.captureAhead(node) }
+        if let file = open, file.isWriter {
             let before = try Backing.stat(file.descriptor.raw).size
             let event: Event =
                 if size == 0 { .empty(file.number) } else if size < before { .shorten(file.number) } else {

@@ -20,6 +20,7 @@ final class FileRequests: Sendable {
     private let logger: Logger
     private let open: OpenWriters
     let unseen: UnseenWriters
+    let databases: EngineDatabases
     let space: EngineSpace
 
     var tree: LiveTree { recorded.tree }
@@ -28,13 +29,13 @@ final class FileRequests: Sendable {
 
     init(
         _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
-        _ staleWrites: StaleWrites, store: ContainerState, _ unseen: UnseenWriters, _ space: EngineSpace,
-        logger: Logger
+        _ staleWrites: StaleWrites, store: ContainerState, _ unseen: UnseenWriters, _ databases: EngineDatabases,
+        _ space: EngineSpace, logger: Logger
     ) {
-        self.staleWrites = staleWrites
+        (self.staleWrites, self.databases) = (staleWrites, databases)
         (self.recorded, self.versioned, self.coordination) = (recorded, versioned, coordination)
         (self.store, self.logger, self.unseen, self.space) = (store, logger, unseen, space)
-        open = OpenWriters(coordination.serving, recorded.engine, logger)
+        open = OpenWriters(coordination.serving, recorded.engine, databases, logger)
     }
 
     /// Begins to look after files that stay open or mapped.
@@ -51,6 +52,7 @@ final class FileRequests: Sendable {
         unseen.mapped.end()
         for file in serving.files.all where file.isWriter { release(node: file.node.id, handle: file.id) }
         unseen.settleAll()
+        if !recorded.facts.isWritingRefused { databases.captures.captureAll() }
     }
 
     // MARK: Opening
@@ -84,6 +86,7 @@ final class FileRequests: Sendable {
         if try versioned.isLeftOut(entry) { return try openPlainly(caller, node, flags, descriptor, writing) }
         let at = try recorded.adopt(entry, descriptor)
         defer { recorded.files.letGo(at.file) }
+        if flags & O_TRUNC != 0 { databases.captureBeforeLoss(entry) }
         if writing.mayReplace { try staleWrites.refuse(program, at: at.place) }
         let file = OpenFile(
             id: serving.files.newHandle(), node: node, descriptor: descriptor, flags: flags,
@@ -310,6 +313,7 @@ final class FileRequests: Sendable {
         else { return }
         recorded.noteProgram(closing: file.number, of: file.requester)
         noteFilled(file)
+        if databases.isCapturedLater(file) { return databases.captures.captureLater(file.node, file.requester) }
         // A mapping of its may have changed what it has saved, into a page that waits to be written already.
         let mayHaveStored = unseen.mayOutlive(file) && engine.scene.handle(file.number)?.saved != nil
         end(.close(file.number), of: file.node, doubted: mayHaveStored)
@@ -333,7 +337,7 @@ final class FileRequests: Sendable {
         // Only now is our own descriptor closed, which would count as a writer.
         unseen.mapped.settleMapping(of: left.node, by: left.requester)
         guard left.isKnown, !left.goesOn else { return }
-        end(.release(left.number), of: left.node)
+        end(.release(left.number, isLater: left.isLater), of: left.node)
         recorded.files.letGo(left.node.file)
         if left.mayHaveKept { unseen.dropUnneeded(of: left.node.file) }
     }
@@ -346,6 +350,8 @@ final class FileRequests: Sendable {
         var claim: ClaimID?
         var coordinated: ClaimID?
         var isKnown: Bool
+        /// Whether its database is captured later.
+        var isLater: Bool
         /// Whether a mapping may go on.
         var goesOn: Bool
         /// Whether the file's content was kept when the handle was opened.
@@ -360,16 +366,18 @@ final class FileRequests: Sendable {
             return nil
         }
         unseen.noteMappable(file)
+        let isLater = databases.isCapturedLater(file)
+        if isLater { databases.captures.captureLater(node, file.requester) }
         // Who makes the file known from now on sees that it is not this handle's any more.
         node.release(file)
         let isKnown = isKnown(file)
-        let goesOn = isKnown && unseen.goesOn(file)
+        let goesOn = isKnown && unseen.goesOn(file, isLater: isLater)
         if isKnown, node.openings.state.withLock(\.maybeMapped) {
             recorded.files.holdByPath(node.file, file.descriptor)
         }
         return Left(
             node: node, number: file.number, requester: file.requester, claim: file.claim,
-            coordinated: file.coordinated, isKnown: isKnown, goesOn: goesOn,
+            coordinated: file.coordinated, isKnown: isKnown, isLater: isLater, goesOn: goesOn,
             mayHaveKept: file.state.withLock { !$0.isMediated && !$0.isReplacing })
     }
 

@@ -68,6 +68,8 @@ extension NameRequests {
         var found = [try recorded.adopt(source)]
         defer { for one in found { recorded.files.letGo(one.file) } }
         if let target, move.isExchange || !isTargetLeftOut { found.append(try recorded.adopt(target)) }
+        if let target { databases.captureBeforeLoss(target) }
+        if move.isExchange { databases.captureBeforeLoss(source) }
         let place = try recorded.freePlace(move.newName, in: move.newParent)
         try refuseIfStale(move, from: found[0].place, to: place, isOver: found.count > 1, by: program)
         let events = events(of: move, from: found[0].place, to: place, by: program)

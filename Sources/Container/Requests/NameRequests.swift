@@ -16,15 +16,16 @@ final class NameRequests: Sendable {
     let kept: KeptObjects
     let staleWrites: StaleWrites
     let entries: DeletedEntries
+    let databases: EngineDatabases
 
     var tree: LiveTree { recorded.tree }
 
     init(
         _ recorded: RecordedTree, _ versioned: VersionedNames, _ coordination: EngineCoordination,
-        _ staleWrites: StaleWrites, kept: KeptObjects
+        _ staleWrites: StaleWrites, _ databases: EngineDatabases, kept: KeptObjects
     ) {
         (self.recorded, self.versioned, self.coordination, self.kept) = (recorded, versioned, coordination, kept)
-        self.staleWrites = staleWrites
+        (self.staleWrites, self.databases) = (staleWrites, databases)
         entries = DeletedEntries(recorded, kept.custodian)
     }
 
@@ -239,6 +240,7 @@ final class NameRequests: Sendable {
         try recorded.repeating { () throws(Errno) in
             guard let found = try recorded.entry(name, in: parent) else { throw recorded.missing(name, in: parent) }
             try check(found)
+            databases.captureBeforeLoss(ofJournal: found, by: program.requester)
             // A name that its program has made up was never told.
             let access = program.requester.makesUp(name)
                 ? nil : coordination.access(.forDeleting, at: name, in: parent, found.node)
@@ -250,6 +252,7 @@ final class NameRequests: Sendable {
             defer { recorded.files.letGo(at.file) }
             let isWork = !versioned.isRepositorys(parent, program.requester)
             if isForGood, found.stat.isRegular { try requireUnprotected(at) }
+            databases.captureBeforeLoss(found)
             if found.stat.isRegular { try staleWrites.refuseRemoval(by: program, at: at.place) }
             let event: Event = found.stat.isRegular
                 ? .unlink(program.number, at.place, leavesNothing: isForGood || !isWork)
@@ -266,6 +269,15 @@ final class NameRequests: Sendable {
         }
     }
 
+    /// A journal goes to the deleted list, because its database gets another content.
+    func removeJournal(_ found: FoundName, by program: RecordedTree.Program) throws(Errno) {
+        let at = try recorded.adopt(found)
+        defer { recorded.files.letGo(at.file) }
+        try recorded.engine.changeNames([.unlink(program.number, at.place)], [at]) { (names, change) throws(Errno) in
+            try remove(names, same(found), at.place, &change, program, isWork: true)
+        }
+    }
+
     /// - Throws: ENOSPC if a version of a document is pinned, or in conflict.
     private func requireUnprotected(_ at: FileAtPlace) throws(Errno) {
         let engine = recorded.engine
@@ -278,7 +290,7 @@ final class NameRequests: Sendable {
     /// Whether facts tell of a removal. What a program has made up for itself, and has no versions, goes as it came.
     private func isRecorded(_ found: FoundName, _ program: RecordedTree.Program) throws(Errno) -> Bool {
         if found.isForeign { return false }
-        if try versioned.isLeftOut(found) { return false }
+        if try versioned.isLeftOut(found) { return databases.isNeeded(found, by: program.requester) }
         if found.stat.isRegular || !program.requester.makesUp(found.name) { return true }
         return try recorded.isKnown(found)
     }

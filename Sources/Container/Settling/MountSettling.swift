@@ -96,6 +96,13 @@ final class MountSettling {
         var links = Links()
         var places = marked.places
         var files = marked.files.union(marked.contents.map(\.file))
+        // An image of a database has no name of its own: it says whose it is.
+        for content in marked.contents {
+            for label in try parts.kept.labels(of: content) {
+                links.join(.file(content.file), .place(label.place))
+                places.insert(label.place)
+            }
+        }
         var (newPlaces, newFiles) = (places, files)
         while !newPlaces.isEmpty || !newFiles.isEmpty {
             try look(at: newPlaces)
@@ -280,9 +287,15 @@ final class MountSettling {
 
     private func look(at file: FileID, _ facts: Facts) throws(Errno) -> Lineage.Found.File? {
         guard let status = try parts.disk.status(of: file), status.isRegular else { return nil }
+        var found = try look(at: file, status, facts)
+        found.awaitsCapture = parts.disk.awaitsCapture(file)
+        return found
+    }
+
+    private func look(at file: FileID, _ status: FileStat, _ facts: Facts) throws(Errno) -> Lineage.Found.File {
         // A big file with the stamp of a version is that, unread.
         let fitting = facts.versions.last { version in
-            version.file == file && !version.isForgotten && version.fingerprint.size == status.size
+            version.file == file && !version.isForgotten && !version.isImage && version.fingerprint.size == status.size
                 && version.modified == status.modified
         }
         if let fitting, status.size > FileLooks.hashedAtOnce {

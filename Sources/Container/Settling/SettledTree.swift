@@ -62,4 +62,13 @@ final class SettledTree: SettledDisk {
     func status(of file: FileID) throws(Errno) -> FileStat? { try found.status(of: file) }
     func open(_ file: FileID) throws(Errno) -> SharedDescriptor { try found.open(file) }
     func forget(_ file: FileID) {}
+
+    func awaitsCapture(_ file: FileID) -> Bool {
+        facts.facts().names(of: file).contains { row in
+            guard let place = try? place(row.place), let directory = try? directory(place.directory, depth: 0) else {
+                return false
+            }
+            return DatabaseRule.isAtWork(place.name, in: directory)
+        }
+    }
 }

@@ -15,14 +15,15 @@ final class OpenWriters: Sendable {
 
     private let serving: Serving
     private let engine: Engine
+    private let databases: EngineDatabases
     private let logger: Logger
-    /// A look may hash a file and copy it: threads that serve requests have precedence.
-    private let looks = Scheduler(isPatient: true)
     /// Those that were opened since the last look. Innermost.
     private let opened = RankedMutex<[UInt64]>([])
 
-    init(_ serving: Serving, _ engine: Engine, _ logger: Logger) {
-        (self.serving, self.engine, self.logger) = (serving, engine, logger)
+    private var looks: Scheduler { databases.looks }
+
+    init(_ serving: Serving, _ engine: Engine, _ databases: EngineDatabases, _ logger: Logger) {
+        (self.serving, self.engine, self.databases, self.logger) = (serving, engine, databases, logger)
     }
 
     func start() { looks.start() }
@@ -69,6 +70,9 @@ final class OpenWriters: Sendable {
 
     /// - Returns: the time until it may be quiet; nil: there is no hurry.
     private func sealIfQuiet(_ file: OpenFile) throws(Errno) -> Int64? {
+        if databases.isInPlace(file) {
+            return databases.captures.capture(file.node, file.requester, mayWait: true)
+        }
         guard engine.scene.file(of: file.number) != nil, let look = try engine.look(at: file.node.file),
             look.file.isChanged
         else { return nil }

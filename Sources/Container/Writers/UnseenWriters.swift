@@ -16,26 +16,34 @@ final class UnseenWriters: MappedFileKeeper {
     /// Up to this size a mapped file is kept by copying where there is no reflink.
     private static let copied: UInt64 = 64 << 20
 
+    /// A handle that no program has any more.
+    private struct Unreleased {
+        var number: HandleNumber
+        /// Whether what it has written is captured later.
+        var isLater = false
+    }
+
     let mapped: MappedFiles
     private let recorded: RecordedTree
     private let versioned: VersionedNames
     private let serving: Serving
     let kept: KeptObjects
     private let survivors: Survivors
+    private let databases: EngineDatabases
     private let logger: Logger
     /// The handle by which the rules know that a file may still be written to, although no program has it open. Each
     /// has its file in reach. Innermost.
-    private let handles = RankedMutex([FileID: HandleNumber]())
+    private let handles = RankedMutex([FileID: Unreleased]())
 
     private var tree: LiveTree { recorded.tree }
     private var engine: Engine { recorded.engine }
 
     init(
         _ recorded: RecordedTree, _ versioned: VersionedNames, serving: Serving, kept: KeptObjects,
-        survivors: Survivors, _ options: LiveContainer.Options
+        survivors: Survivors, _ databases: EngineDatabases, _ options: LiveContainer.Options
     ) {
         (self.recorded, self.versioned, self.serving) = (recorded, versioned, serving)
-        (self.kept, self.survivors) = (kept, survivors)
+        (self.kept, self.survivors, self.databases) = (kept, survivors, databases)
         logger = options.logger
         mapped = MappedFiles(
             nodes: recorded.tree.nodes, serving: serving, patience: options.unansweredSeconds * 1_000_000_000,
@@ -67,15 +75,17 @@ final class UnseenWriters: MappedFileKeeper {
     /// A handle is released, and a mapping may go on: until that is known, the rules have it open, if they have it as
     /// one that writes unseen.
     /// - Returns: whether they have.
-    func goesOn(_ file: OpenFile) -> Bool {
+    func goesOn(_ file: OpenFile, isLater: Bool) -> Bool {
         guard mayOutlive(file), engine.scene.handle(file.number)?.mayOverwriteUnseen ?? false else { return false }
-        let former = handles.withLock { $0.updateValue(file.number, forKey: file.node.file) }
+        let handle = Unreleased(number: file.number, isLater: isLater)
+        let former = handles.withLock { $0.updateValue(handle, forKey: file.node.file) }
         if let former { release(former, of: file.node.file) }
         return true
     }
 
-    private func release(_ handle: HandleNumber, of file: FileID) {
-        do throws(Errno) { try engine.perform(.release(handle), doubted: file) } catch {
+    private func release(_ handle: Unreleased, of file: FileID) {
+        let event = Event.release(handle.number, isLater: handle.isLater)
+        do throws(Errno) { try engine.perform(event, doubted: file) } catch {
             logger.error("what was stored through a mapping could not be recorded: \(error)")
         }
         recorded.files.letGo(file)
@@ -116,11 +126,12 @@ final class UnseenWriters: MappedFileKeeper {
         guard !isOver, tree.isLive(node), !node.hasWriters(but: own),
             let handle = try handle(of: node, own, look.requester)
         else { return }
-        if !look.isKept {
+        let isDatabase = tree.nodes.location(node).name.map(databases.captures.isDatabase) ?? false
+        if !look.isKept, !isDatabase {
             // What the close has acknowledged stays as it was.
             try engine.seal(handle, doubted: node.file)
-            look.isKept = true
         }
+        look.isKept = true
         let file = try openForLease(node)
         try synchronize(file, &look)
         let isInMemory = linux_ordering_of(file.raw) == linux_ordering_none
@@ -129,6 +140,10 @@ final class UnseenWriters: MappedFileKeeper {
             return
         }
         guard look.isDue(now, isInMemory: isInMemory, mayWait: mayWait, longest: Self.longest) else { return }
+        if isDatabase {
+            let unknown = Requester(actor: nil, author: recorded.callers.owner(of: try tree.stat(node)))
+            return databases.captures.captureLater(node, look.requester ?? unknown)
+        }
         try engine.seal(handle, doubted: isInMemory ? node.file : nil)
     }
 
@@ -152,7 +167,7 @@ final class UnseenWriters: MappedFileKeeper {
         if let own, !own.state.withLock(\.isPassed) || engine.scene.handle(own.number)?.isUnseen ?? true {
             return own.number
         }
-        if let known = handles.withLock({ $0[node.file] }) { return known }
+        if let known = handles.withLock({ $0[node.file] }) { return known.number }
         let stat = try tree.stat(node)
         guard stat.size <= Self.copied || kept.custodian.state.contents.canReflink else { return nil }
         let unknown = Requester(actor: nil, author: recorded.callers.owner(of: stat))
@@ -173,7 +188,8 @@ final class UnseenWriters: MappedFileKeeper {
             return true
         }
         guard isOpen else { return nil }
-        handles.withLock { $0[node.file] = number }
+        let isLater = tree.nodes.location(node).name.map(databases.captures.isDatabase) ?? false
+        handles.withLock { $0[node.file] = Unreleased(number: number, isLater: isLater) }
         return number
     }
 }

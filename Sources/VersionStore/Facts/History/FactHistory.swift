@@ -10,6 +10,8 @@ public struct FactHistory: Sendable {
     let device: DeviceID
     let area: DeletedArea
     let users: UserNames
+    /// Whether a program may go on with a document's current version, so that it changes still.
+    public var mayChange: @Sendable (VersionRow) -> Bool = { _ in true }
     /// How many elements of a list one access to the catalog reads.
     static let portion = 256
 
@@ -173,7 +175,7 @@ extension FactHistory {
         let base = try row.base.flatMap { base throws(StoreError) in try lists.id(of: base) }
         let attributes = detail.attributes ?? Attributes(mode: 0o600, owner: 0, group: 0)
         let parents = try lists.parents(of: row)
-        var flags: Version.Flags = listed.kind == .current ? [] : .sealed
+        var flags: Version.Flags = listed.kind == .current && mayChange(row) ? [] : .sealed
         if detail.marks.contains(.pinned) { flags.insert(.pinned) }
         if detail.marks.contains(.lost) { flags.insert(.contentLost) }
         if detail.marks.contains(.unfinished) { flags.insert(.unfinished) }
