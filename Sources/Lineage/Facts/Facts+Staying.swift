@@ -28,8 +28,8 @@ extension Facts {
         return documents(from: version).contains { !isGone($0) } ? .origin : nil
     }
 
-    /// What a version goes back to for its users: its parents, and a loser that a user has settled in its favour. In
-    /// place of those that are gone, the nearest before them that remain.
+    /// What a version goes back to for its users: its parents, and a loser that a user has given up for it. In place
+    /// of those that are gone, the nearest before them that remain.
     public func ancestors(of version: VersionRow) -> [VersionNumber] {
         var (pending, found, seen) = ([VersionNumber](), [VersionNumber](), Set([version.number]))
         pending = before(version)

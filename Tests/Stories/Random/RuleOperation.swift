@@ -56,7 +56,9 @@ extension RuleModel {
         save(process, id, edit(content), way)
     }
 
-    private mutating func replace(_ process: Int, _ name: String, _ way: Way, _ edit: (String) -> String) -> RuleOutcome {
+    private mutating func replace(
+        _ process: Int, _ name: String, _ way: Way, _ edit: (String) -> String
+    ) -> RuleOutcome {
         guard !refuses(process, name) else { return .refused }
         change(process, name, way, edit)
         return .done

@@ -101,9 +101,10 @@ struct RuleWorld: RuleReference {
         let (current, conflicts) = (facts.current(of: document), facts.conflicts(of: document))
         let listed = facts.listing(of: document)
         var shown = RuleDocument(versions: listed.compactMap { facts[$0] }.map { version in
-            RuleDocument.Version(
-                kind: version.number == current ? "current" : conflicts.contains(version.number) ? "conflict" : "history",
-                content: text(version), author: version.author.map { Int($0.number) },
+            let kind = conflicts.contains(version.number) ? "conflict" : "history"
+            return RuleDocument.Version(
+                kind: version.number == current ? "current" : kind, content: text(version),
+                author: version.author.map { Int($0.number) },
                 parents: facts.ancestors(of: version).filter(listed.contains).compactMap { facts[$0] }.map(text))
         })
         if let current, conflicts.count == 1, let loser = conflicts.first {
