@@ -217,13 +217,6 @@ struct ListedCase: CustomStringConvertible {
         try killed((steps, "x", ["1.1;", "x before;"], then, [.writtenTogether]), isPassing: true)
     }
 
-    @Test("the same, at the release of a handle that may have written through a duplicate")
-    func killedAfterRelease() throws {
-        let steps = "0 openForBoth y; 0 write; 0 close; 0 openForBoth y; 0 write; 0 release"
-        let then = ["0.1;fore;", "0.4;fore;", "0.1;fore;", "y before;"]
-        try killed((steps, "y", ["0.4;fore;", "0.1;fore;", "y before;"], then, [.writtenTogether]), isPassing: true)
-    }
-
     @Test("the same, where another handle has overwritten what goes on with the version of a rename")
     func killedAfterOverwriting() throws {
         let steps = "1 openTruncating y; 1 rename y x; 0 openInPlace x; 1 write; 0 write"
