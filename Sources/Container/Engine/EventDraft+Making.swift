@@ -171,7 +171,7 @@ extension Engine {
             place = one
         case .capture(_, let captured):
             for case .keep(captured.content, let labels) in plan.before {
-                return WholeContent(content: captured.content, labels: labels)
+                return WholeContent(content: captured.content, labels: withFirstRows(labels))
             }
             return nil
         default: return nil

@@ -221,7 +221,7 @@ extension Planning {
             opened: RowNumber(nextNumber))
         let labels = recorded.compactMap { fact -> Label? in
             guard case .version(let version) = fact, version.content == captured.content else { return nil }
-            return facts[version.row].map { Label(version: version, place: $0.place) }
+            return facts[version.row].map { Label(version: version, at: $0) }
         }
         if !labels.isEmpty { perform(.keep(captured.content, labels)) }
         for index in memory.handles.indices where memory.handles[index].file == id {
