@@ -14,8 +14,6 @@ final class EngineDatabases: DatabaseSaver {
     private let recorded: RecordedTree
     private let versioned: VersionedNames
     private let kept: KeptObjects
-    /// Up to this size an image is hashed. An image with the bytes of the current version is none.
-    private static let hashedSize: UInt64 = 256 << 20
 
     private var engine: Engine { recorded.engine }
     private var tree: LiveTree { recorded.tree }
@@ -101,9 +99,14 @@ final class EngineDatabases: DatabaseSaver {
             file: tree.fileID(image.stat), generation: engine.known.lastNumber << Engine.generationShift)
         let bytes = image.hash.map { Fingerprint(hash: $0, size: image.stat.size) }
             ?? .unknown(image.stat.size, in: content, modified: database.stat.modified)
+        let home = try tree.directories.descriptor(of: database.name.parent)
+        // Where the image can have no second name it is copied.
+        recorded.files.hold(content.file, image.staged.file)
+        defer { recorded.files.letGo(content.file) }
         try engine.capture(Captured(by: actor, content, bytes), at) { whole throws(Errno) in
             try requireSame(database)
-            if let whole { try kept.keep(whole, linking: name, in: image.staged.directory, image.stat) }
+            guard let whole else { return }
+            try kept.keep(whole, linking: name, in: image.staged.directory, image.stat, of: home)
         }
     }
 

@@ -37,6 +37,9 @@ extension Engine {
                 let subject: Set<Subject> = [.document(document)]
                 subjects.take(subject)
                 defer { subjects.giveBack(subject) }
+                // An event that had it until now may have given the name another file.
+                let row = facts.occupant(of: at.place)
+                if log.missing.isEmpty, row?.file != at.file || row?.document != document { return }
                 let current = facts.current(of: document)
                 let home = current.flatMap { facts.document(of: $0) }
                 if log.missing.isEmpty {

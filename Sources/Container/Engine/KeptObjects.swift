@@ -36,10 +36,13 @@ final class KeptObjects: KeptContents {
     }
 
     /// Keeps a file itself, which is about to lose its last name: by a second one, or by a copy where it can have none.
+    /// - Parameter home: the directory of the document, if the file is in another one.
     func keep(
-        _ whole: WholeContent, linking name: FileName, in directory: SharedDescriptor, _ stat: FileStat
+        _ whole: WholeContent, linking name: FileName, in directory: SharedDescriptor, _ stat: FileStat,
+        of home: SharedDescriptor? = nil
     ) throws(Errno) {
-        let (label, others) = try described(whole.labels, of: stat, in: path(of: directory.raw, isFile: false))
+        let path = path(of: (home ?? directory).raw, isFile: false)
+        let (label, others) = try described(whole.labels, of: stat, in: path)
         let content = ContentID(whole.content)
         do throws(Errno) {
             return try custodian.keep(linking: name, in: directory, as: content, label, also: others)

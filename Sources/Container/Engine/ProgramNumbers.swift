@@ -10,6 +10,8 @@ import VersionStore
 final class ProgramNumbers: Sendable {
     private struct State {
         var numbers: [ActorRef: ActorNumber] = [:]
+        /// The numbers of the programs that processes were before they ran others.
+        var former: [ActorRef: [ActorNumber]] = [:]
         /// The programs that have not ended.
         var running: Set<ActorNumber> = []
         var relations: [ActorNumber: Kin.Relation] = [:]
@@ -43,7 +45,10 @@ final class ProgramNumbers: Sendable {
         let known = state.withLock { state -> (number: ActorNumber, isSame: Bool)? in
             guard let number = state.numbers[actor.ref], let relation = state.relations[number] else { return nil }
             let program = state.program(requester.author.program)
-            return (number, program == nil || program == relation.program)
+            if program == nil || program == relation.program { return (number, true) }
+            // It has asked before, for what it is asked about still.
+            let former = state.former[actor.ref]?.last { state.relations[$0]?.program == program }
+            return former.map { ($0, true) } ?? (number, false)
         }
         if let known {
             return try known.isSame ? known.number : become(requester.author, actor.ref, after: known.number)
@@ -66,6 +71,7 @@ final class ProgramNumbers: Sendable {
         state.withLock { state in
             guard state.numbers[ref] == former else { return }
             state.numbers[ref] = number
+            state.former[ref, default: []].append(former)
             state.running.remove(former)
             state.running.insert(number)
             guard state.relations[number] == nil, var relation = state.relations[former] else { return }
@@ -116,6 +122,7 @@ final class ProgramNumbers: Sendable {
     func ended(_ ref: ActorRef) {
         state.withLock { state in
             if let number = state.numbers.removeValue(forKey: ref) { state.running.remove(number) }
+            state.former[ref] = nil
         }
     }
 }

@@ -46,8 +46,9 @@ struct EngineReplacing {
             guard let row = try engine.names(of: found.file).first(where: { $0.place == found.place }) else {
                 throw Errno(rawValue: ESTALE)
             }
-            try partFromJournals(entry, path, change)
+            let isDatabase = try isClosedDatabase(entry, path)
             try requireSettled(entry, row, path, replacement)
+            if isDatabase { try partFromJournals(entry, change) }
             let new = try NewFile(ground)
             defer { new.end() }
             let live = try spot.open(flags: O_RDONLY)
@@ -66,15 +67,19 @@ struct EngineReplacing {
         }
     }
 
-    /// The journals of a database belong to what it holds now: they are deleted before it holds something else. A
-    /// program that has it open would go on with the file that loses its name, and with the journals of the new one.
-    private func partFromJournals(_ entry: FoundName, _ path: TreePath, _ change: EngineChange) throws {
-        let databases = ground.names.databases
+    /// Whether a file is a database. A program that has it open would go on with the file that loses its name, and with
+    /// the journals of the new one.
+    private func isClosedDatabase(_ entry: FoundName, _ path: TreePath) throws -> Bool {
         guard DatabaseRule.database(ofJournal: entry.name) == nil,
-            databases.captures.isDatabase(Node.Name(parent: entry.parent, name: entry.name))
-        else { return }
+            ground.names.databases.captures.isDatabase(Node.Name(parent: entry.parent, name: entry.name))
+        else { return false }
         if entry.node?.hasWriters ?? false { throw OperationError.databaseOpen(path) }
-        databases.captureBeforeLoss(entry)
+        return true
+    }
+
+    /// The journals of a database belong to what it holds now: they are deleted before it holds something else.
+    private func partFromJournals(_ entry: FoundName, _ change: EngineChange) throws {
+        ground.names.databases.captureBeforeLoss(entry)
         for journal in DatabaseRule.journals(of: entry.name) {
             guard let found = try recorded.entry(journal, in: entry.parent), found.stat.isRegular, !found.isForeign
             else { continue }

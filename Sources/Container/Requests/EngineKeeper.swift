@@ -47,7 +47,7 @@ final class EngineKeeper: ContentKeeper {
         do throws(Errno) {
             guard let entry = try entry(node), try !recorded.isKnown(entry) else { return }
             recorded.files.letGo(try recorded.adopt(entry).file)
-        } catch { logger.info("a file of which nothing was recorded is not yet: \(error)") }
+        } catch { logger.info("a file could not be recorded before its time changes: \(error)") }
     }
 
     /// The present name of what has versions, and of directories.

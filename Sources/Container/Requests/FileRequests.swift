@@ -32,9 +32,9 @@ final class FileRequests: Sendable {
         _ staleWrites: StaleWrites, store: ContainerState, _ unseen: UnseenWriters, _ databases: EngineDatabases,
         _ space: EngineSpace, logger: Logger
     ) {
-        (self.staleWrites, self.databases) = (staleWrites, databases)
         (self.recorded, self.versioned, self.coordination) = (recorded, versioned, coordination)
-        (self.store, self.logger, self.unseen, self.space) = (store, logger, unseen, space)
+        (self.staleWrites, self.databases, self.space) = (staleWrites, databases, space)
+        (self.store, self.logger, self.unseen) = (store, logger, unseen)
         open = OpenWriters(coordination.serving, recorded.engine, databases, logger)
     }
 

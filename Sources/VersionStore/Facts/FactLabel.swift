@@ -27,6 +27,30 @@ struct FactLabel: Hashable, Sendable {
         number.flatMap { number in told.actors.first { $0.number == number }?.facts.author }
     }
 
+    /// No catalog gives larger numbers. Behind them there is room for those that a rebuild gives.
+    private static let mostNumber: UInt64 = 1 << 46
+
+    /// Whether its numbers are such as a catalog gives. An attribute may be written by anyone.
+    fileprivate var isSound: Bool {
+        let rowNumbers = rows.flatMap { row -> [UInt64?] in
+            var target: RowNumber?
+            if case .movedAway(let next) = row.how { target = next }
+            return [
+                row.number.number, row.document.number, row.origin?.number, row.from?.number, target?.number,
+            ]
+        }
+        let versionNumbers = version.map { version -> [UInt64?] in
+            let parents = version.parents
+            return [
+                version.number.number, version.row.number, version.base?.number, version.loser?.number,
+                parents.first?.number, parents.second?.number,
+            ]
+        }
+        let numbers = (rowNumbers + (versionNumbers ?? [])).compactMap(\.self)
+        return numbers.allSatisfy { $0 <= Self.mostNumber }
+            && rows.allSatisfy { row in row.from.map { $0 < row.number } ?? true }
+    }
+
     func write(to writer: inout ByteWriter) {
         writer.identity(epoch)
         writer.string(path.bytes)
@@ -42,7 +66,7 @@ extension ContentStore.Label {
     /// - Throws: if the facts are not those of one version.
     init(_ facts: FactLabel) throws(CodingError) {
         let ids = FactIDs(epoch: facts.epoch)
-        guard let row = facts.version, let home = facts.rows.first(where: { $0.number == row.row }),
+        guard facts.isSound, let row = facts.version, let home = facts.rows.first(where: { $0.number == row.row }),
             let place = facts.place(home.place), let id: VersionID = ids.id(row.number.number),
             let item: ItemID = ids.id(home.document.number)
         else { throw CodingError() }

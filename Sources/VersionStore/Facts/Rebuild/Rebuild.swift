@@ -15,7 +15,7 @@ import VersionModel
 /// | of format 1, or with a number that another label has, too | a version of the document that it names, by time |
 /// | of a deleted entry | the row of what was there, and its removal |
 ///
-/// Numbers of the second kind are smaller than all others: such versions are older.
+/// Facts of the second kind get the smallest free numbers: such versions are mostly older.
 struct Rebuild {
     /// Numbers go on behind all that a catalog may have given: no label tells of all its facts.
     private static let numberStep: UInt64 = 36
