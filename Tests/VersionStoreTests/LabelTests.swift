@@ -1,5 +1,6 @@
 // Labels survive a round trip, and no bytes make the decoder trap.
 
+import Lineage
 import Testing
 import VersionModel
 
@@ -32,6 +33,30 @@ struct LabelTests {
         #expect(throws: CodingError.self) {
             try LabelCoding.contents(LabelCoding.encode(Records.deletion(path: "x")))
         }
+    }
+
+    @Test("A label with numbers that no catalog gives is refused", arguments: [UInt64(1) << 47, .max - 1, .max])
+    func impossibleNumbers(_ number: UInt64) throws {
+        let (place, file) = (PlaceNumber(1), FileID(7))
+        let sound = NameRow(
+            number: RowNumber(2), time: .init(nanoseconds: 1), place: place, file: file, how: .created, actor: nil)
+        let saved = VersionRow(
+            number: VersionNumber(3), time: .init(nanoseconds: 1), row: sound.number,
+            content: Content(file: file, generation: 0), fingerprint: Fingerprint(size: 1, high: 1, low: 1), file: file,
+            modified: .init(nanoseconds: 1), author: nil)
+        func label(_ change: (inout NameRow, inout VersionRow) -> Void) throws -> ContentStore.Label {
+            var (row, version) = (sound, saved)
+            change(&row, &version)
+            var told = FactTransaction([.row(row), .version(version)])
+            told.places = [PlaceRecord(number: place, place: Place(directory: .root, name: Records.unnamed))]
+            return try ContentStore.Label(FactLabel(epoch: .random(), path: .root, told: told))
+        }
+        #expect(try label { (_, _) in }.version.size == 1)
+        #expect(throws: CodingError.self) { try label { (row, _) in row.from = RowNumber(number) } }
+        #expect(throws: CodingError.self) { try label { (row, _) in row.origin = VersionNumber(number) } }
+        #expect(throws: CodingError.self) { try label { (row, _) in row.how = .movedAway(to: RowNumber(number)) } }
+        #expect(throws: CodingError.self) { try label { (_, version) in version.base = VersionNumber(number) } }
+        #expect(throws: CodingError.self) { try label { $1.parents = Parents(VersionNumber(number)) } }
     }
 
     @Test func aCutLabelIsRefused() {
