@@ -94,23 +94,32 @@ final class FileLooks {
         of former: LiveFile, _ status: FileStat, held: Fingerprint?, _ isDoubted: Bool
     ) throws(Errno) -> (fingerprint: Fingerprint, begins: Bool?)? {
         let stamp = Stamp(status)
+        // Of a big file nothing is read, unless it may begin with few bytes.
+        let unread = Self.unread(status, as: former.content)
+        let asked = held.flatMap { $0.size <= min(status.size, Self.hashedAtOnce) ? $0 : nil }
+        if let unread, asked == nil { return (unread, held.map { _ in false }) }
         if !isDoubted, let known = read[former.id], known.stamp == stamp, held == nil || held == known.held {
-            return (known.fingerprint, held.flatMap { _ in known.begins })
+            return (unread ?? known.fingerprint, held.flatMap { _ in known.begins })
         }
         guard mayRead else { return nil }
         let opened = try files.open(former.id)
         let fingerprint = Self.fingerprint(of: opened.raw, status, as: former.content)
         let begins = held.map { Self.begins(opened.raw, status, fingerprint, with: $0) }
-        if status.size <= Self.hashedAtOnce {
-            read[former.id] = Read(stamp: stamp, fingerprint: fingerprint, held: held, begins: begins)
-        }
+        read[former.id] = Read(stamp: stamp, fingerprint: fingerprint, held: held, begins: begins)
         return (fingerprint, begins)
     }
 
-    /// The bytes of an open file. Those of a big one are hashed later: until then they are equal to no others.
+    /// What counts as the bytes of a big file, which are hashed later: until then they are equal to no others. nil for
+    /// one that is hashed at once.
+    private static func unread(_ status: FileStat, as content: Content) -> Fingerprint? {
+        status.size > hashedAtOnce ? .unknown(status.size, in: content, modified: status.modified) : nil
+    }
+
+    /// The bytes of an open file, as far as they are hashed at once.
     static func fingerprint(of file: Int32, _ status: FileStat, as content: Content) -> Fingerprint {
         if status.size == 0 { return .empty }
-        guard status.size <= hashedAtOnce, let hash = ContentHash.sha256(of: file, size: status.size) else {
+        if let unread = unread(status, as: content) { return unread }
+        guard let hash = ContentHash.sha256(of: file, size: status.size) else {
             return .unknown(status.size, in: content, modified: status.modified)
         }
         return Fingerprint(hash: hash, size: status.size)

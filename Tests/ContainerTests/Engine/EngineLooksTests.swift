@@ -60,4 +60,18 @@ import VersionModel
         try crowd.close(engine, opened, "second")
         #expect(crowd.problems() == [])
     }
+
+    @Test("A big file that is being written is removed without a read of it")
+    func big() throws {
+        let root = try Workplace.fresh("engine-looks")
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let crowd = Crowd(root)
+        let files = Counted(crowd)
+        let engine = crowd.engine(files)
+        let (actor, place) = (ActorNumber(1), PlaceNumber(1))
+        let opened = try crowd.create(engine, actor, place)
+        try crowd.write(engine, opened, String(repeating: "x", count: 3 << 20))
+        let removed = try files.during { try crowd.remove(engine, actor, place) }
+        #expect(removed.reads == 0 && removed.looks <= 4, "\(removed)")
+    }
 }
