@@ -1,4 +1,4 @@
-// Names that are published although no event is about them.
+// Names that are published although no event is about them, and the labels of conflicts.
 
 import Lineage
 import SystemPackage

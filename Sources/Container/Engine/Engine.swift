@@ -58,7 +58,8 @@ final class Engine: Sendable {
         guard known.load(missing, from: parts.recorder.log, isSound: parts.recorder.isSound) else { throw .ioError }
     }
 
-    /// So many facts, and so many files, are remembered in any case: the next save asks the catalog for nothing.
+    /// The engine remembers so many facts, and as many files, however old they are: a save of one of them asks the
+    /// catalog for nothing.
     static let mostIdle = 16_000
 
     /// The engine forgets files that no program has open, and facts that the catalog has, if these are many. It goes on

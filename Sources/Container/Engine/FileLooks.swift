@@ -94,7 +94,7 @@ final class FileLooks {
         of former: LiveFile, _ status: FileStat, held: Fingerprint?, _ isDoubted: Bool
     ) throws(Errno) -> (fingerprint: Fingerprint, begins: Bool?)? {
         let stamp = Stamp(status)
-        // Of a big file nothing is read, unless it may begin with few bytes.
+        // A big file is not read, unless it may begin with a small version.
         let unread = Self.unread(status, as: former.content)
         let asked = held.flatMap { $0.size <= min(status.size, Self.hashedAtOnce) ? $0 : nil }
         if let unread, asked == nil { return (unread, held.map { _ in false }) }

@@ -41,7 +41,8 @@ final class KeptObjects: KeptContents {
         _ whole: WholeContent, linking name: FileName, in directory: SharedDescriptor, _ stat: FileStat,
         of home: SharedDescriptor? = nil
     ) throws(Errno) {
-        let path = path(of: (home ?? directory).raw, isFile: false)
+        let homeDirectory = home ?? directory
+        let path = path(of: homeDirectory.raw, isFile: false)
         let (label, others) = try described(whole.labels, of: stat, in: path)
         let content = ContentID(whole.content)
         do throws(Errno) {
