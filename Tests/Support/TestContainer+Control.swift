@@ -67,8 +67,9 @@ extension TestContainer {
     public func checkFindings(asUser user: UInt32? = nil) throws -> [String] {
         // Not from within: nobody but the user may enter a mount of theirs, this
         // process before it becomes them included.
+        let tool = environment["VERSIONSFS_ENGINE"] == nil ? Workplace.control : Workplace.checkingControl
         let output = try run(
-            Workplace.control, ["check", "--container", path], in: "/", asUser: user, seconds: 120)
+            tool, ["check", "--container", path], in: "/", environment: environment, asUser: user, seconds: 120)
         return output.status == 0
             ? [] : ["check (status \(output.status)): \(output.text.prefix(4000)) \(output.errors)"]
     }

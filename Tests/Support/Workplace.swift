@@ -59,6 +59,9 @@ public enum Workplace {
     /// The daemon beside the tests, which checks its locks and can let the engine serve.
     static var checkingDaemon: String { products + "/versionsfs" }
 
+    /// The command line beside that, for containers of the engine's that are not mounted.
+    static var checkingControl: String { products + "/versionsctl" }
+
     /// The command line: beside the daemon.
     public static var control: String { (daemon as NSString).deletingLastPathComponent + "/versionsctl" }
 
