@@ -53,6 +53,14 @@ final class EngineHistory {
         return try facts.history(of: document).map(text)
     }
 
+    /// The names whose documents go back to other contents than the expected ones.
+    func problems(_ expected: [String: [String]]) throws -> [String] {
+        try expected.sorted { $0.key < $1.key }.compactMap { name, contents in
+            let found = try self.contents(of: name)
+            return found == contents ? nil : "\(name): \(found), not \(contents)"
+        }
+    }
+
     /// What is left of documents without a name: the contents of each, newest first. Of what has no versions, such as
     /// directories, the entries of the deleted area are left.
     func deleted() throws -> [[String]] {

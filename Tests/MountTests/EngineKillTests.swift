@@ -47,11 +47,7 @@ import Testing
             "new": ["new\n"], "final": ["draft\n"], "e/deep": ["deep\n"], "b": ["a\n", "b\n"],
             "old": ["before\nafter\n", "before\n"],
         ]
-        var problems: [String] = []
-        for (name, contents) in expected.sorted(by: { $0.key < $1.key }) {
-            let found = try history.contents(of: name)
-            if found != contents { problems.append("\(name): \(found), not \(contents)") }
-        }
+        var problems = try history.problems(expected)
         let deleted = try history.deleted()
         if deleted != [["gone\n"]] { problems.append("deleted: \(deleted)") }
         for name in ["a", "d", "draft", "gone"] where try history.document(at: name) != nil {

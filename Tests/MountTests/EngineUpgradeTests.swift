@@ -37,11 +37,7 @@ import Testing
             "f": ["four\n", "three\n", "two\n", "one\n"], "pair": ["both\n"], "e/deeper": ["deep\n"],
             "b": ["a\n", "b\n"], "before": ["before\nafter\n", "before\n"],
         ]
-        var problems: [String] = []
-        for (name, contents) in expected.sorted(by: { $0.key < $1.key }) {
-            let found = try history.contents(of: name)
-            if found != contents { problems.append("\(name): \(found), not \(contents)") }
-        }
+        var problems = try history.problems(expected)
         let deleted = try history.deleted()
         if !deleted.contains(["gone\n"]) || !deleted.contains([]) { problems.append("deleted: \(deleted)") }
         for name in ["a", "d", "gone", "link", "other"] where try history.document(at: name) != nil {

@@ -52,11 +52,7 @@ struct LostFactsTests {
             "f": ["five\n", "four\n", "three\n", "two\n", "one\n"], "g": ["gamma\n", "beta\n", "alpha\n"],
             "e/deep": ["deepest\n", "deeper\n", "deep\n"],
         ]
-        var problems: [String] = []
-        for (name, contents) in expected.sorted(by: { $0.key < $1.key }) {
-            let found = try history.contents(of: name)
-            if found != contents { problems.append("\(name): \(found), not \(contents)") }
-        }
+        var problems = try history.problems(expected)
         let (deleted, entries) = (try history.deleted(), try history.entries())
         if entries["link"] != .symlink || entries["empty"] != .directory { problems.append("entries: \(entries)") }
         for contents in [["gone\n"], ["lost\n", "left\n"]] where !deleted.contains(contents) {

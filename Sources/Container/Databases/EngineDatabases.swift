@@ -110,7 +110,7 @@ final class EngineDatabases: DatabaseSaver {
         }
     }
 
-    // MARK: What is not compared as it lies there
+    // MARK: Databases that a capture is to compare
 
     /// Whether a file is a database with a log or a transaction under way. It is captured later, which tells whether
     /// anything has changed.

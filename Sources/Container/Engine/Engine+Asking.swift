@@ -27,7 +27,7 @@ extension Engine {
     }
 
     /// A program has read a document: it has seen its current version. That is a note in memory, and needs no plan.
-    /// Nothing happens if the name has another file by now: what was read is none of its contents.
+    /// If the name has another file by now, the program has read no version of the name's document, and none is noted.
     func noteRead(_ at: FileAtPlace, by actor: ActorNumber) throws(Errno) {
         while true {
             let log = PlanLog(known)

@@ -52,7 +52,7 @@ struct EngineReturning {
                             try custodian.moveOut(names, deletion.id, to: spot.name, in: spot.directory)
                         } catch {
                             guard error == .noSuchFileOrDirectory, deletion.type == .directory else { throw error }
-                            // The directory was removed below the mount: the history has what was in it.
+                            // The directory was removed below the mount: the history has the versions of its documents.
                             try Backing.makeDirectory(spot.name.bytes, in: spot.directory.raw, mode: 0o755)
                         }
                     } catch {

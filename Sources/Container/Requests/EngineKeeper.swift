@@ -50,7 +50,7 @@ final class EngineKeeper: ContentKeeper {
         } catch { logger.info("a file could not be recorded before its time changes: \(error)") }
     }
 
-    /// The present name of what has versions, and of directories.
+    /// The present name of a document or a directory; nil for a node that has no versions.
     private func entry(_ node: Node) throws(Errno) -> FoundName? {
         guard !node.isForeign, let name = recorded.tree.nodes.location(node).name,
             let entry = try recorded.entry(name.name, in: name.parent), entry.node === node, !entry.isForeign,

@@ -189,8 +189,8 @@ extension Planning {
         pass(nil)
         let others = memory.handles(of: file.id).filter { $0.number != number && $0.mode != .read }
         let hasOtherWriter = others.contains { _ in true }
-        // Through a duplicate it may have written since its close. What was only appended waits for the others, and so
-        // does what one of them may have written that is not closed: the release comes some time behind the close.
+        // Through a duplicate the handle may have written since its close. Appended bytes wait for the other handles.
+        // So do bytes that an open one of them may have written: the kernel sends a release some time after the close.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let isOthers = !handle.isDirty && others.contains { !$0.isClosed && ($0.isDirty || $0.isUnseen) }
         let hasOverwritten = handle.isClosed && mayHaveWritten && !isOthers && !file.fingerprint.isEmpty

@@ -110,7 +110,7 @@ extension FactStore {
             if let place = try place(number) { told.places.append(PlaceRecord(number: number, place: place)) }
         }
         for number in Set((rows.map(\.actor) + [version.author]).compactMap(\.self)).sorted() {
-            // Another boot's processes are nothing to anyone who reads this.
+            // A process of another boot is no program that a reader of the label could meet.
             if let actor = try actor(number) { told.actors.append(ActorRecord(number: number, boot: 0, facts: actor)) }
         }
         let name = rows.first.flatMap { row in told.places.first { $0.number == row.place }?.place.name }

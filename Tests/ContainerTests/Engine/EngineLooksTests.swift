@@ -38,40 +38,40 @@ import VersionModel
         }
     }
 
-    @Test("A save reads its bytes once, and later writes to a file that has changed look at none")
-    func warm() throws {
+    private func counting(_ body: (Crowd, Counted, Engine, ActorNumber, PlaceNumber) throws -> Void) throws {
         let root = try Workplace.fresh("engine-looks")
         defer { try? FileManager.default.removeItem(atPath: root) }
         let crowd = Crowd(root)
         let files = Counted(crowd)
-        let engine = crowd.engine(files)
-        let (actor, place) = (ActorNumber(1), PlaceNumber(1))
-        var opened = try crowd.create(engine, actor, place)
-        try crowd.write(engine, opened, "first")
-        let later = try files.during { try crowd.write(engine, opened, "later") }
-        #expect(later == (0, 0))
-        let closed = try files.during { _ = try engine.perform(.close(opened.handle)) }
-        #expect(closed == (1, 1))
-        let released = try files.during { _ = try engine.perform(.release(opened.handle)) }
-        #expect(released == (1, 0))
-        // What the file held is copied first.
-        opened = try crowd.empty(engine, actor, place)
-        try crowd.write(engine, opened, "second")
-        try crowd.close(engine, opened, "second")
-        #expect(crowd.problems() == [])
+        try body(crowd, files, crowd.engine(files), ActorNumber(1), PlaceNumber(1))
+    }
+
+    @Test("A save reads its bytes once, and later writes to a file that has changed look at none")
+    func warm() throws {
+        try counting { crowd, files, engine, actor, place in
+            var opened = try crowd.create(engine, actor, place)
+            try crowd.write(engine, opened, "first")
+            let later = try files.during { try crowd.write(engine, opened, "later") }
+            #expect(later == (0, 0))
+            let closed = try files.during { _ = try engine.perform(.close(opened.handle)) }
+            #expect(closed == (1, 1))
+            let released = try files.during { _ = try engine.perform(.release(opened.handle)) }
+            #expect(released == (1, 0))
+            // What the file held is copied first.
+            opened = try crowd.empty(engine, actor, place)
+            try crowd.write(engine, opened, "second")
+            try crowd.close(engine, opened, "second")
+            #expect(crowd.problems() == [])
+        }
     }
 
     @Test("A big file that is being written is removed without a read of it")
     func big() throws {
-        let root = try Workplace.fresh("engine-looks")
-        defer { try? FileManager.default.removeItem(atPath: root) }
-        let crowd = Crowd(root)
-        let files = Counted(crowd)
-        let engine = crowd.engine(files)
-        let (actor, place) = (ActorNumber(1), PlaceNumber(1))
-        let opened = try crowd.create(engine, actor, place)
-        try crowd.write(engine, opened, String(repeating: "x", count: 3 << 20))
-        let removed = try files.during { try crowd.remove(engine, actor, place) }
-        #expect(removed.reads == 0 && removed.looks <= 4, "\(removed)")
+        try counting { crowd, files, engine, actor, place in
+            let opened = try crowd.create(engine, actor, place)
+            try crowd.write(engine, opened, String(repeating: "x", count: 3 << 20))
+            let removed = try files.during { try crowd.remove(engine, actor, place) }
+            #expect(removed.reads == 0 && removed.looks <= 4, "\(removed)")
+        }
     }
 }

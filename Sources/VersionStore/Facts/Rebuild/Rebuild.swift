@@ -83,7 +83,7 @@ struct Rebuild {
 
     // MARK: Numbers
 
-    /// A number that nothing has, smaller than those that labels tell of.
+    /// The smallest number that no fact has.
     mutating func takeNumber() -> UInt64 {
         while !taken.insert(smallest).inserted { smallest += 1 }
         return smallest
