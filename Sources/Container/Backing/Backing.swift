@@ -254,17 +254,21 @@ enum CText {
 /// variable that holds this object: a descriptor from a temporary is closed as soon as the number is read.
 final class SharedDescriptor: Sendable {
     let raw: Int32
+    /// Whether the daemon may read through it, and leaves no access time by that.
+    let isForReading: Bool
     private let isOwned: Bool
 
-    init(_ raw: Int32) {
+    /// - Parameter flags: those that it was opened with, as far as they matter.
+    init(_ raw: Int32, flags: Int32 = O_WRONLY) {
         self.raw = raw
+        isForReading = flags & O_ACCMODE != O_WRONLY && flags & linux_O_NOATIME != 0 && flags & linux_O_PATH == 0
         isOwned = true
     }
 
     /// A borrowed descriptor, which its owner closes after the last use of this object.
     init(borrowing raw: Int32) {
         self.raw = raw
-        isOwned = false
+        (isForReading, isOwned) = (false, false)
     }
 
     deinit { if isOwned { close(raw) } }

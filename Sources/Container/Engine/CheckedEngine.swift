@@ -54,7 +54,7 @@ struct CheckedEngine: CheckedContainer {
     func alone<Answer>(
         with file: FileID, _ body: () throws(StoreError) -> Answer
     ) throws(StoreError) -> Answer {
-        let subject: Set<Subject> = [.file(file)]
+        let subject: Subjects = [.file(file)]
         engine.subjects.take(subject)
         defer { engine.subjects.giveBack(subject) }
         return try recorded.tree.names.writing { _ throws(StoreError) in try body() }

@@ -79,7 +79,7 @@ extension Engine {
     func adopt(
         _ name: FileAtPlace, isThere: (borrowing NamesHeldAlone) throws(Errno) -> Bool
     ) throws(Errno) {
-        let subject: Set<Subject> = [.file(name.file)]
+        let subject: Subjects = [.file(name.file)]
         subjects.take(subject)
         defer { subjects.giveBack(subject) }
         while true {

@@ -34,7 +34,7 @@ extension Engine {
             let facts = Facts(over: log)
             let document = facts.occupant(of: at.place).flatMap { $0.file == at.file ? $0.document : nil }
             if let document, log.missing.isEmpty {
-                let subject: Set<Subject> = [.document(document)]
+                let subject: Subjects = [.document(document)]
                 subjects.take(subject)
                 defer { subjects.giveBack(subject) }
                 // An event that had it until now may have given the name another file.
@@ -59,7 +59,7 @@ extension Engine {
     /// - Returns: false if there is more to it.
     func isReleased(_ handle: HandleNumber) throws(Errno) -> Bool {
         guard let id = scene.file(of: handle) else { return false }
-        let subject: Set<Subject> = [.file(id)]
+        let subject: Subjects = [.file(id)]
         subjects.take(subject)
         defer { subjects.giveBack(subject) }
         guard let (file, stamp) = scene.recall(id), !file.isChanged, file.holds != nil, known.hasName(id),

@@ -11,7 +11,7 @@ extension Engine {
         _ contents: Set<Content>, _ body: (Content, _ left: [VersionRow]) throws(Errno) -> Void
     ) throws(Errno) {
         for content in contents {
-            let held: Set<Subject> = [.file(content.file)]
+            let held: Subjects = [.file(content.file)]
             subjects.take(held)
             defer { subjects.giveBack(held) }
             while true {

@@ -24,8 +24,7 @@ extension Engine {
     /// Everyone sees the document of a name from now on. Its program has made it in a directory that it had made up,
     /// and has given that a real name.
     func publish(_ name: NameRow) throws(Errno) {
-        var held: Set<Subject> = [.document(name.document)]
-        if let file = name.file { held.insert(.file(file)) }
+        let held = Subjects(files: name.file.map { [$0] } ?? [], documents: [name.document])
         subjects.take(held)
         defer { subjects.giveBack(held) }
         while true {

@@ -28,7 +28,7 @@ extension Engine {
     ///
     /// - Parameter drop: gives the kept content up.
     func dropUnneeded(of id: FileID, _ drop: (Content) -> Void) throws(Errno) {
-        let subject: Set<Subject> = [.file(id)]
+        let subject: Subjects = [.file(id)]
         subjects.take(subject)
         defer { subjects.giveBack(subject) }
         while true {

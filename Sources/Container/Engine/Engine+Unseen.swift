@@ -20,7 +20,7 @@ extension Engine {
         guard let stamp = try parts.files.status(of: file).map(Stamp.init), scene.recall(file)?.stamp != stamp,
             !lookedAt.has(file, stamp)
         else { return }
-        var held: Set<Subject> = [.file(file)]
+        var held: Subjects = [.file(file)]
         subjects.take(held)
         defer { subjects.giveBack(held) }
         if scene.remembers(file), !scene.forget(file) { return }
@@ -34,7 +34,7 @@ extension Engine {
             }
             guard !scene.remembers(file) else { return }
             guard let change else { return lookedAt.note(file, stamp) }
-            let needed = held.union(change.rows.map { .document($0.document) })
+            let needed = held.union(Subjects(files: [], documents: change.rows.map(\.document)))
             guard needed == held else {
                 subjects.giveBack(held)
                 held = needed

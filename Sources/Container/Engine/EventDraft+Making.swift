@@ -59,16 +59,27 @@ extension Engine {
         let outcome = outcome(plan.facts, plan.memory, former, facts)
         // A lazy sequence asks twice, and facts may be missed by the second time.
         let whole = events.compactMap { self.whole($0, plan, part, links, facts) }.first
-        let refused = plan.refusal.map { refusal in
-            let memory = lost.reduce(refusal.memory.without(whole?.content)) { $0.without($1) }
-            return self.outcome(refusal.facts, memory, former, facts)
+        // Its facts are asked for now: a plan that misses some is void.
+        let refused = plan.refusal.flatMap { refusal in
+            refusal.facts.isEmpty ? nil : self.refused(refusal, whole, lost, former, facts)
         }
         if !log.missing.isEmpty { return .missing(log.missing) }
-        var subjects = Set(part.memory.files.map { Subject.file($0.id) })
-        subjects.formUnion(asked.documents.map { .document($0) })
-        return .ready(
-            EventDraft(
-                plan: plan, outcome: outcome, refused: refused, stamps: stamps, subjects: subjects, whole: whole))
+        let subjects = Subjects(files: part.memory.files.map(\.id), documents: asked.documents)
+        var draft = EventDraft(
+            plan: plan, outcome: outcome, refused: refused, stamps: stamps, subjects: subjects, whole: whole)
+        if let refusal = plan.refusal, refused == nil {
+            draft.ifRefused = { [self] in self.refused(refusal, whole, lost, former, facts) }
+        }
+        return .ready(draft)
+    }
+
+    /// What is left if the system call is refused.
+    private func refused(
+        _ refusal: Plan.Refusal, _ whole: WholeContent?, _ lost: Set<Content>, _ former: Remembered.Part,
+        _ facts: Facts
+    ) -> EventDraft.Outcome {
+        let memory = lost.reduce(refusal.memory.without(whole?.content)) { $0.without($1) }
+        return outcome(refusal.facts, memory, former, facts)
     }
 
     private func outcome(
@@ -76,12 +87,15 @@ extension Engine {
     ) -> EventDraft.Outcome {
         var after = facts
         for fact in recorded { after.apply(fact) }
-        let open = Set(memory.handles.map(\.file))
-        let gone = part.memory.files.map(\.id).filter { id in !memory.files.contains { $0.id == id } }
+        var risks = memory.files.map { file in
+            (file: file.id, isAtRisk: file.isChanged || memory.handles.contains { $0.file == file.id })
+        }
+        for file in part.memory.files where !memory.files.contains(where: { $0.id == file.id }) {
+            risks.append((file.id, false))
+        }
         return EventDraft.Outcome(
-            facts: recorded, told: facts.feed(of: recorded),
-            change: Remembered.change(part, to: memory, recorded, in: after),
-            risks: memory.files.map { ($0.id, $0.isChanged || open.contains($0.id)) } + gone.map { ($0, false) })
+            facts: recorded, told: recorded.isEmpty ? [] : facts.feed(of: recorded),
+            change: Remembered.change(part, to: memory, recorded, in: after), risks: risks)
     }
 
     // MARK: Files

@@ -19,11 +19,13 @@ struct EventDraft: Sendable {
 
     var plan: Plan
     var outcome: Outcome
-    /// If the system call is refused.
+    /// If the system call is refused, and leaves facts.
     var refused: Outcome?
+    /// The same if it leaves none. It is made then alone: few calls are refused.
+    var ifRefused: (@Sendable () -> Outcome)?
     var stamps: [FileID: Stamp]
     /// The files and documents that it may change.
-    var subjects: Set<Subject>
+    var subjects: Subjects
     /// The content that the call keeps by moving its file.
     var whole: WholeContent?
 

@@ -13,7 +13,7 @@ struct EventWork: ~Copyable {
     private let asked: Asked
     private let looks: FileLooks
     private let doubted: FileID?
-    private var held: Set<Subject> = []
+    private var held: Subjects = []
     /// Contents that were copied for this event, and what their files looked like.
     private var kept: [Content: Stamp] = [:]
     /// Those that no fact tells of yet, also one whose copy failed.
@@ -43,7 +43,7 @@ struct EventWork: ~Copyable {
         let handles = events.compactMap { $0.handle.flatMap(engine.scene.handle) }
         let files = found.map(\.file) + handles.map(\.file)
         asked = Asked(
-            files, Array(engine.known.documents(of: files)), events.compactMap(\.actor) + handles.map(\.actor))
+            files, engine.known.documents(of: files), events.compactMap(\.actor) + handles.map(\.actor))
         var isWrite = false
         if events.count == 1, case .write? = events.first { isWrite = true }
         looks = FileLooks(files: engine.parts.files, skipsChanged: isWrite)
@@ -51,7 +51,7 @@ struct EventWork: ~Copyable {
 
     /// Takes what the event is about for certain. It seldom turns out to need more, and one plan is enough then.
     mutating func begin() {
-        held = Set(asked.files.map { Subject.file($0) } + asked.documents.map { .document($0) })
+        held = Subjects(files: asked.files, documents: asked.documents)
         engine.subjects.take(held)
     }
 
@@ -206,6 +206,7 @@ struct EventWork: ~Copyable {
     ) throws(Errno) -> Plan? {
         var count: UInt64 = 64
         looks.mayRead = !hasNames || attempts > Engine.patience
+        var isFirst = attempts == 0
         while true {
             let first = engine.parts.recorder.reserve(count)
             defer { engine.parts.recorder.finish(first) }
@@ -217,15 +218,34 @@ struct EventWork: ~Copyable {
                 continue
             }
             if isUnprepared(draft) {
-                guard attempts > Engine.patience else {
+                let isQuick = isFirst && !hasNames && mayBeDoneAtOnce(draft)
+                isFirst = false
+                guard isQuick || attempts > Engine.patience else {
                     unprepared = draft
                     return nil
                 }
                 try doSteps(of: draft)
+                if isQuick, try !isStill(draft) { continue }
             }
             try carryOut(draft, found, from: first, call)
             return draft.plan
         }
+    }
+
+    /// Whether the steps of a plan take so little time that its numbers may wait for them: then the plan is made once.
+    private func mayBeDoneAtOnce(_ draft: EventDraft) -> Bool {
+        !draft.overwrites && draft.making.isEmpty
+            && draft.keeping.allSatisfy { content, labels in
+                labels.allSatisfy { $0.version.fingerprint.size <= FileLooks.hashedAtOnce }
+            }
+    }
+
+    /// Whether the files are as the plan has found them. All else is held still.
+    private func isStill(_ draft: EventDraft) throws(Errno) -> Bool {
+        for (file, stamp) in draft.stamps {
+            guard let now = try engine.parts.files.status(of: file), Stamp(now) == stamp else { return false }
+        }
+        return true
     }
 
     /// Makes the file of an event, and does the rest with what the file turns out to be.
@@ -286,7 +306,7 @@ struct EventWork: ~Copyable {
         if let whole = draft.whole { mark(.content(whole.content)) }
         var change = NameChange(draft)
         do throws(Errno) { try call(&change) } catch {
-            if let refused = draft.refused {
+            if let refused = draft.refused ?? draft.ifRefused?() {
                 lost = [:]
                 record(refused, draft, from: first, change.details(of: refused.told, found), [])
                 forget(draft.plan.refusal?.after ?? [])

@@ -96,6 +96,7 @@ final class FilesInReach: FilesBelow {
 
     func open(_ file: FileID) throws(Errno) -> SharedDescriptor {
         guard let descriptor = descriptor(of: file) else { throw .noSuchFileOrDirectory }
+        if descriptor.isForReading { return descriptor }
         let path = Backing.reopening(descriptor.raw)
         do throws(Errno) {
             return SharedDescriptor(

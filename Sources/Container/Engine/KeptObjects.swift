@@ -30,8 +30,8 @@ final class KeptObjects: KeptContents {
     func keep(
         copying file: Int32, as content: Content, _ labels: [Lineage.Label], isDurable: Bool
     ) throws(Errno) {
-        let (label, others) = try described(
-            labels, of: try Backing.stat(file), in: path(of: file, isFile: true))
+        let stat = try Backing.stat(file)
+        let (label, others) = try described(labels, of: stat, in: home(of: stat) ?? path(of: file, isFile: true))
         try custodian.keep(copying: file, as: ContentID(content), label, also: others, isDurable: isDurable)
     }
 
@@ -41,8 +41,9 @@ final class KeptObjects: KeptContents {
         _ whole: WholeContent, linking name: FileName, in directory: SharedDescriptor, _ stat: FileStat,
         of home: SharedDescriptor? = nil
     ) throws(Errno) {
+        let known = home == nil ? self.home(of: stat) : nil
         let homeDirectory = home ?? directory
-        let path = path(of: homeDirectory.raw, isFile: false)
+        let path = known ?? path(of: homeDirectory.raw, isFile: false)
         let (label, others) = try described(whole.labels, of: stat, in: path)
         let content = ContentID(whole.content)
         do throws(Errno) {
@@ -162,6 +163,12 @@ final class KeptObjects: KeptContents {
         guard let row = facts.facts().row(version.row) else { return }
         let label = try described(Lineage.Label(version: version, at: row), attributes, in: directory)
         try custodian.write([label], to: ContentID(version.content))
+    }
+
+    /// The path of the directory that a file is in; nil if the kernel does not know the file by a name.
+    private func home(of file: FileStat) -> TreePath? {
+        let nodes = custodian.nodes
+        return nodes.node(file.key).flatMap { nodes.location($0).name }.flatMap { nodes.path($0.parent) }
     }
 
     /// The path of an open directory, or of the one that an open file is in; the root's for a file that has no name.

@@ -4,24 +4,19 @@ import Dispatch
 import Lineage
 import VersionModel
 
-/// What an event may change: a file or a document.
-enum Subject: Hashable, Sendable {
-    case file(FileID)
-    case document(DocumentNumber)
-}
-
 /// Gives an event all its subjects at once, so that their order does not matter. Events wait in their order: one that
 /// needs many subjects is not passed by others that need one of them.
 ///
 /// Lock order: before the names. A thread that has the names never waits for subjects.
 final class SubjectLocks: Sendable {
     private struct Waiting: Sendable {
-        var subjects: Set<Subject>
+        var subjects: Subjects
         var granted: DispatchSemaphore
     }
 
     private struct State: Sendable {
-        var held: Set<Subject> = []
+        /// Of each event that has some: these are few.
+        var held: [Subjects] = []
         /// In the order in which they came.
         var waiting: [Waiting] = []
     }
@@ -30,12 +25,13 @@ final class SubjectLocks: Sendable {
     private let state = RankedMutex(State())
 
     /// Waits until no other event has any of the subjects, and takes them.
-    func take(_ subjects: Set<Subject>) {
+    func take(_ subjects: Subjects) {
+        if subjects.isEmpty { return }
         let granted = state.withLock { state -> DispatchSemaphore? in
-            let isFree = state.held.isDisjoint(with: subjects)
+            let isFree = state.held.allSatisfy { $0.isDisjoint(with: subjects) }
                 && state.waiting.allSatisfy { $0.subjects.isDisjoint(with: subjects) }
             if isFree {
-                state.held.formUnion(subjects)
+                state.held.append(subjects)
                 return nil
             }
             let granted = DispatchSemaphore(value: 0)
@@ -45,21 +41,21 @@ final class SubjectLocks: Sendable {
         granted?.wait()
     }
 
-    /// Gives subjects back, and wakes the events that have waited for them alone.
-    func giveBack(_ subjects: Set<Subject>) {
+    /// Gives subjects back, all that were taken at once, and wakes the events that have waited for them alone.
+    func giveBack(_ subjects: Subjects) {
         if subjects.isEmpty { return }
         let granted = state.withLock { state -> [DispatchSemaphore] in
-            state.held.subtract(subjects)
+            if let index = state.held.firstIndex(of: subjects) { state.held.remove(at: index) }
             guard !state.waiting.isEmpty else { return [] }
             var (taken, rest, granted) = (state.held, [Waiting](), [DispatchSemaphore]())
             for waiting in state.waiting {
-                if taken.isDisjoint(with: waiting.subjects) {
-                    state.held.formUnion(waiting.subjects)
+                if taken.allSatisfy({ $0.isDisjoint(with: waiting.subjects) }) {
+                    state.held.append(waiting.subjects)
                     granted.append(waiting.granted)
                 } else {
                     rest.append(waiting)
                 }
-                taken.formUnion(waiting.subjects)
+                taken.append(waiting.subjects)
             }
             state.waiting = rest
             return granted

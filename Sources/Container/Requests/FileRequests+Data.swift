@@ -25,7 +25,16 @@ extension FileRequests {
         node: UInt64, handle: UInt64, into buffer: UnsafeMutableRawBufferPointer, offset: off_t
     ) throws(Errno) -> Int {
         let descriptor = try descriptor(node, handle)
+        leaveAccessTime(descriptor)
         return try Backing.check { pread(descriptor.raw, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    /// Reads for a program count as accesses; from now on through this descriptor.
+    private func leaveAccessTime(_ descriptor: SharedDescriptor) {
+        guard descriptor.isForReading else { return }
+        let flags = fcntl(descriptor.raw, F_GETFL)
+        guard flags >= 0, flags & linux_O_NOATIME != 0 else { return }
+        _ = fcntl(descriptor.raw, F_SETFL, flags & ~linux_O_NOATIME)
     }
 
     func write(
@@ -99,6 +108,7 @@ extension FileRequests {
         _ caller: Caller, from source: CopyEnd, to target: CopyEnd, length: Int
     ) throws(Errno) -> Int {
         let from = try descriptor(source.node, source.handle)
+        leaveAccessTime(from)
         let file = try openFile(target.handle)
         return try changing(file, needing: Shortage(wanted: UInt64(length))) { () throws(Errno) in
             if caller.user != 0 { SetIDRule.drop(on: file.descriptor.raw, by: caller) }

@@ -147,9 +147,13 @@ final class FileRequests: Sendable {
             file, isMediated: node.isForeign || hasSetID || flags & O_APPEND != 0 || space.isNearlyFull)
     }
 
+    /// Where the kernel reads by itself, what is read through these descriptors is read by the daemon, to hash or to
+    /// copy it, and leaves no access time.
+    private var quietly: Int32 { serving.passthrough.isInUse ? linux_O_NOATIME : 0 }
+
     /// A descriptor of the file below that can do what the flags ask and be read by us.
     func openBelow(_ node: Node, _ flags: Int32) throws(Errno) -> SharedDescriptor {
-        let kept = flags & (O_SYNC | O_DSYNC)
+        let kept = flags & (O_SYNC | O_DSYNC) | quietly
         return try tree.names.reading { () throws(Errno) in
             do throws(Errno) { return try tree.openOwnByName(node, flags: kept | O_RDWR) } catch {
                 guard error == .permissionDenied else { throw error }
@@ -251,12 +255,13 @@ final class FileRequests: Sendable {
     /// Makes a file and its handle. The names are held alone.
     private func make(_ new: NewFile, _ handle: UInt64) throws(Errno) -> (Found, OpenFile) {
         let directory = try tree.descriptor(of: new.parent)
-        let kept = new.flags & (O_SYNC | O_DSYNC | O_NONBLOCK)
+        let kept = new.flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
         umask(new.caller.umask)
         let descriptor = SharedDescriptor(
             try Backing.open(
                 new.name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                mode: new.mode & 0o7777))
+                mode: new.mode & 0o7777),
+            flags: kept | O_RDWR)
         do throws(Errno) {
             let stat = try tree.adopt(new.name, in: directory, for: new.caller, mode: new.mode, file: descriptor)
             let found = tree.found(stat, as: Node.Name(parent: new.parent, name: new.name))

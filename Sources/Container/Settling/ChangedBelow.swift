@@ -20,7 +20,7 @@ struct ChangedBelow: Sendable {
     /// former file may have in the same directory by now. No lock is held.
     /// - Throws: ESTALE if the names have changed once more meanwhile.
     func settle(_ place: PlaceNumber) throws(Errno) {
-        var held: Set<Subject> = []
+        var held: Subjects = []
         defer { engine.subjects.giveBack(held) }
         try publish(at: place)
         while true {
@@ -35,7 +35,7 @@ struct ChangedBelow: Sendable {
             }
             guard try settling.run().left.marks.isEmpty else { throw Errno(rawValue: ESTALE) }
             // Their facts tell more by now than memory.
-            for case .file(let file) in held { _ = engine.scene.forget(file) }
+            for file in held.files { _ = engine.scene.forget(file) }
             return
         }
     }

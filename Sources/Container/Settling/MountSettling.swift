@@ -74,10 +74,9 @@ final class MountSettling {
     }
 
     /// The files and documents that are settled.
-    func subjects() throws(Errno) -> Set<Subject> {
+    func subjects() throws(Errno) -> Subjects {
         let log = parts.log()
-        var subjects: Set<Subject> = []
-        for group in try groups() { subjects.formUnion(part(of: group, log).subjects) }
+        let subjects = Subjects(of: try groups().map { part(of: $0, log).subjects })
         guard parts.recorder.isSound(log) else { throw .ioError }
         return subjects
     }

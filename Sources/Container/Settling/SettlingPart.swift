@@ -99,9 +99,9 @@ struct SettlingPart {
     }
 
     /// The files and documents of all this.
-    var subjects: Set<Subject> {
+    var subjects: Subjects {
         let files = rows.values.compactMap(\.file) + versions.values.map(\.content.file)
-        return Set(files.map(Subject.file)).union(documents.map(Subject.document))
+        return Subjects(files: files, documents: Array(documents))
     }
 
     /// The directories among them.

@@ -73,10 +73,13 @@ final class FactMemory: Sendable {
     func place(of row: RowNumber) -> PlaceNumber? { known.withLock { $0.rows[row]?.place } }
 
     /// The documents of which files have names, as far as that is in memory.
-    func documents(of files: [FileID]) -> Set<DocumentNumber> {
+    func documents(of files: [FileID]) -> [DocumentNumber] {
         known.withLock { known in
-            var documents: Set<DocumentNumber> = []
-            for case .known(let some) in files.map(known.documents(of:)) { documents.formUnion(some) }
+            var documents: [DocumentNumber] = []
+            for file in files {
+                guard case .known(let some) = known.documents(of: file) else { continue }
+                for document in some where !documents.contains(document) { documents.append(document) }
+            }
             return documents
         }
     }
@@ -161,14 +164,15 @@ final class PlanLog: FactLog {
 
     func names(of file: FileID) -> [NameRow] { ask([]) { $0.names(of: file) } }
     func countOfNames(of file: FileID) -> Int { ask(0) { $0.countOfNames(of: file) } }
-    func documents(of file: FileID) -> Set<DocumentNumber> { ask([]) { $0.documents(of: file) } }
+    func documents(of file: FileID) -> [DocumentNumber] { ask([]) { $0.documents(of: file) } }
     func namesOfFiles(from file: FileID) -> [NameRow] { ask([]) { $0.namesOfFiles(from: file) } }
     func lastRow(of file: FileID) -> NameRow? { ask(nil) { $0.lastRow(of: file) } }
     func versions(in content: Content) -> [VersionRow] { ask([]) { $0.versions(in: content) } }
+    func countOfVersions(in content: Content) -> Int { ask(0) { $0.countOfVersions(in: content) } }
     func lastContent(of file: FileID) -> Content? { ask(nil) { $0.lastContent(of: file) } }
 
     func names(of document: DocumentNumber) -> [NameRow] { ask([]) { $0.names(of: document) } }
-    func files(of document: DocumentNumber) -> Set<FileID> { ask([]) { $0.files(of: document) } }
+    func files(of document: DocumentNumber) -> [FileID] { ask([]) { $0.files(of: document) } }
     func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow] {
         ask([]) { $0.rows(of: document, after: number) }
     }

@@ -59,17 +59,21 @@ extension KnownFacts {
         fileNames[file].map { .known($0.count) } ?? .missing(.namesOfFile(file))
     }
 
-    func documents(of file: FileID) -> Answer<Set<DocumentNumber>> {
+    func documents(of file: FileID) -> Answer<[DocumentNumber]> {
         fileNames[file].map { .known(Self.distinct($0) { $0.document }) } ?? .missing(.namesOfFile(file))
     }
 
-    /// Most names of one file are of one document, and the other way round.
-    private static func distinct<Value: Hashable>(_ names: [Name], _ value: (Name) -> Value?) -> Set<Value> {
-        var (found, last): (Set<Value>, Value?) = ([], nil)
+    /// Most names of one file are of one document, and the other way round. Of few values no table is made.
+    private static func distinct<Value: Hashable>(_ names: [Name], _ value: (Name) -> Value?) -> [Value] {
+        var (found, table): ([Value], Set<Value>) = ([], [])
         for name in names {
-            guard let value = value(name), value != last else { continue }
-            found.insert(value)
-            last = value
+            guard let value = value(name), value != found.last else { continue }
+            if found.count < 16 {
+                if !found.contains(value) { found.append(value) }
+                continue
+            }
+            if table.isEmpty { table = Set(found) }
+            if table.insert(value).inserted { found.append(value) }
         }
         return found
     }
@@ -108,6 +112,13 @@ extension KnownFacts {
         return isBehindLast(content) ? .known([]) : .missing(.content(content))
     }
 
+    func countOfVersions(in content: Content) -> Answer<Int> {
+        if let tail = contents[content], tail.isComplete {
+            return .known(tail.numbers.count { versions[$0]?.isForgotten == false })
+        }
+        return isBehindLast(content) ? .known(0) : .missing(.content(content))
+    }
+
     func lastContent(of file: FileID) -> Answer<Content?> {
         lastContents[file].map { .known($0) } ?? .missing(.lastContent(file))
     }
@@ -119,7 +130,7 @@ extension KnownFacts {
         return .known(names.compactMap { rows[$0.number] })
     }
 
-    func files(of document: DocumentNumber) -> Answer<Set<FileID>> {
+    func files(of document: DocumentNumber) -> Answer<[FileID]> {
         documentNames[document].map { .known(Self.distinct($0) { $0.file }) } ?? .missing(.namesOfDocument(document))
     }
 
@@ -211,6 +222,6 @@ extension KnownFacts {
     }
 
     private func unforgotten(_ numbers: [VersionNumber]) -> [VersionRow] {
-        numbers.compactMap { versions[$0] }.filter { !$0.isForgotten }
+        numbers.compactMap { number in versions[number].flatMap { $0.isForgotten ? nil : $0 } }
     }
 }

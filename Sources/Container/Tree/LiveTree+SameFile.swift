@@ -37,7 +37,7 @@ extension LiveTree {
         }
         // The slow way waits for a lease, and gives the error that the file itself has.
         guard let opened else { return try openOwn(node, flags: flags) }
-        let file = SharedDescriptor(opened)
+        let file = SharedDescriptor(opened, flags: quick)
         try requireSame(try Backing.stat(file.raw), as: node)
         return file
     }

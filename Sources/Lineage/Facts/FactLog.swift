@@ -30,15 +30,16 @@ public protocol FactLog: AnyObject, Sendable {
 
     /// The names that a file has, oldest first.
     func names(of file: FileID) -> [NameRow]
-    /// How many these are, and of which documents. A file may have thousands of names.
+    /// How many these are, and of which documents, each of them once. A file may have thousands of names.
     func countOfNames(of file: FileID) -> Int
-    func documents(of file: FileID) -> Set<DocumentNumber>
+    func documents(of file: FileID) -> [DocumentNumber]
     /// The names whose rows go back, each to the one before, to a row that gave this file a name.
     func namesOfFiles(from file: FileID) -> [NameRow]
     /// The last row that gave a file a name.
     func lastRow(of file: FileID) -> NameRow?
     /// The versions in a content, oldest first.
     func versions(in content: Content) -> [VersionRow]
+    func countOfVersions(in content: Content) -> Int
     /// The last of a file's contents that a version was in, also a forgotten one. Generations only grow.
     func lastContent(of file: FileID) -> Content?
 
@@ -46,8 +47,8 @@ public protocol FactLog: AnyObject, Sendable {
 
     /// The names that a document has, oldest first.
     func names(of document: DocumentNumber) -> [NameRow]
-    /// The files that have them.
-    func files(of document: DocumentNumber) -> Set<FileID>
+    /// The files that have them, each of them once.
+    func files(of document: DocumentNumber) -> [FileID]
     /// The rows after a number that give a document a name, oldest first.
     func rows(of document: DocumentNumber, after number: RowNumber) -> [NameRow]
     /// The last row that gave a document a name.
@@ -73,6 +74,7 @@ public protocol FactLog: AnyObject, Sendable {
 
 extension FactLog {
     public func countOfNames(of file: FileID) -> Int { names(of: file).count }
-    public func documents(of file: FileID) -> Set<DocumentNumber> { Set(names(of: file).map(\.document)) }
-    public func files(of document: DocumentNumber) -> Set<FileID> { Set(names(of: document).compactMap(\.file)) }
+    public func documents(of file: FileID) -> [DocumentNumber] { Array(Set(names(of: file).map(\.document))) }
+    public func files(of document: DocumentNumber) -> [FileID] { Array(Set(names(of: document).compactMap(\.file))) }
+    public func countOfVersions(in content: Content) -> Int { versions(in: content).count }
 }

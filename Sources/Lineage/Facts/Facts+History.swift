@@ -141,9 +141,11 @@ extension Facts {
 
     /// The versions that are in a content, oldest first.
     public func versions(in content: Content) -> [VersionRow] {
-        let recorded = log.map { $0.log.versions(in: content).map(now) } ?? []
+        let known = log?.log.versions(in: content) ?? []
+        // Most plans ask before they record a version.
+        if log != nil, versions.isEmpty, amended.isEmpty { return known }
         let added = versions.filter { !$0.isForgotten && $0.content == content }
-        return recorded.filter { !$0.isForgotten && $0.content == content } + added
+        return known.map(now).filter { !$0.isForgotten && $0.content == content } + added
     }
 
     /// The last of a file's contents that a version was in, also a forgotten one.
@@ -157,6 +159,7 @@ extension Facts {
         var count = 0
         for version in versions where !version.isForgotten && version.content == content { count += 1 }
         guard let log else { return count }
+        if amended.isEmpty { return count + log.log.countOfVersions(in: content) }
         return count + log.log.versions(in: content).count { !now($0).isForgotten }
     }
 

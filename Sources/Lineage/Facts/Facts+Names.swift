@@ -50,7 +50,8 @@ extension Facts {
 
     /// The names that a file has, oldest first.
     public func names(of file: FileID) -> [NameRow] {
-        stillThere { $0.names(of: file) } + rows.filter { $0.file == file && isLiving($0) }
+        let there = stillThere { $0.names(of: file) }
+        return rows.isEmpty ? there : there + rows.filter { $0.file == file && isLiving($0) }
     }
 
     /// How many names a file has.
@@ -130,13 +131,14 @@ extension Facts {
 
     /// The names that a document has now, oldest first.
     public func names(of document: DocumentNumber) -> [NameRow] {
-        stillThere { $0.names(of: document) } + rows.filter { $0.document == document && isLiving($0) }
+        let there = stillThere { $0.names(of: document) }
+        return rows.isEmpty ? there : there + rows.filter { $0.document == document && isLiving($0) }
     }
 
     /// The files of its names.
-    func files(of document: DocumentNumber) -> Set<FileID> {
+    func files(of document: DocumentNumber) -> [FileID] {
         if let log, rows.isEmpty { return log.log.files(of: document) }
-        return Set(names(of: document).compactMap(\.file))
+        return Array(Set(names(of: document).compactMap(\.file)))
     }
 
     /// Whether a document has any name now.
@@ -167,7 +169,10 @@ extension Facts {
     /// Names of the log that no later row has changed.
     private func stillThere(_ names: (any FactLog) -> [NameRow]) -> [NameRow] {
         guard let log else { return [] }
-        return names(log.log).filter { name in !rows.contains { $0.place == name.place } }.map(now)
+        let known = names(log.log)
+        // Most plans ask before they record a row.
+        if rows.isEmpty, !hasPublished { return known }
+        return known.filter { name in !rows.contains { $0.place == name.place } }.map(now)
     }
 
     private func isLiving(at index: Int) -> Bool {

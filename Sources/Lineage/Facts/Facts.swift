@@ -72,6 +72,9 @@ public struct Facts: Hashable, Sendable {
         index(of: number).map { versions[$0] } ?? log.flatMap { $0.log.version(number) }.map(now)
     }
 
+    /// Whether a row of the log was published since.
+    var hasPublished: Bool { !published.isEmpty }
+
     /// A row of the log, as it is now.
     func now(_ row: NameRow) -> NameRow {
         guard published.contains(row.number) else { return row }

@@ -2,13 +2,6 @@ import VersionModel
 
 /// All that the daemon remembers, found by keys, so that a scene has only what its plan asks for (``Asked``).
 public struct Remembered: Sendable {
-    fileprivate struct Seen: Hashable, Sendable {
-        /// The place among all observations: they were made in this order.
-        var order: UInt64
-        var home: DocumentNumber
-        var observation: Observation
-    }
-
     private var files: [FileID: LiveFile] = [:]
     private var handles: [HandleNumber: Handle] = [:]
     /// In the order of their numbers.
@@ -19,7 +12,7 @@ public struct Remembered: Sendable {
     private var holders: [VersionNumber: [FileID]] = [:]
     private var savers: [VersionNumber: [HandleNumber]] = [:]
     /// By the documents of the versions, whatever document a version was seen as.
-    private var observations: [DocumentNumber: [Seen]] = [:]
+    private var observations: [DocumentNumber: Seen] = [:]
     private var lastOrder: UInt64 = 0
 
     public init() {}
@@ -53,7 +46,7 @@ public struct Remembered: Sendable {
         var memory = Memory()
         memory.files = files.values.sorted { $0.id < $1.id }
         memory.handles = handles.values.sorted { $0.number < $1.number }
-        memory.observations = observations.values.flatMap(\.self).sorted { $0.order < $1.order }.map(\.observation)
+        memory.observations = Seen(observations.map { ($0.key, $0.value) }).observations
         return memory
     }
 
@@ -62,7 +55,7 @@ public struct Remembered: Sendable {
     public mutating func forgetIdle(seenBefore time: Timestamp) {
         for file in files.values where handlesOf[file.id] == nil && !file.isChanged { setFile(file.id, nil) }
         for (home, seen) in observations {
-            let recent = seen.filter { $0.observation.time >= time }
+            let recent = seen.filter { $0.time >= time }
             observations[home] = recent.isEmpty ? nil : recent
         }
     }
@@ -74,7 +67,7 @@ public struct Remembered: Sendable {
         public var memory: Memory
         /// Files that were asked about and are not remembered. The engine looks at those that there are.
         public var unknown: [FileID]
-        fileprivate var seen: [Seen]
+        fileprivate var seen: Seen
     }
 
     /// The files, documents and versions that a plan has asked about.
@@ -87,27 +80,31 @@ public struct Remembered: Sendable {
             wanted += (holders[version] ?? []) + (savers[version] ?? []).compactMap { handles[$0]?.file }
         }
         var (memory, unknown) = (Memory(), [FileID]())
-        for file in Set(wanted).sorted() {
+        wanted.sort()
+        var last: FileID?
+        for file in wanted where file != last {
+            last = file
             if let live = files[file] { memory.files.append(live) } else { unknown.append(file) }
             memory.handles += handles(of: file)
         }
-        memory.handles.sort { $0.number < $1.number }
+        if memory.handles.count > 1 { memory.handles.sort { $0.number < $1.number } }
         let seen = seen(in: asked.documents, facts)
-        memory.observations = seen.map(\.observation)
+        memory.observations = seen.observations
         memory.asked = asked
         return Part(memory: memory, unknown: unknown, seen: seen)
     }
 
     /// What programs have seen of the histories of documents, oldest first.
-    private func seen(in documents: [DocumentNumber], _ facts: Facts) -> [Seen] {
-        var wanted: Set<DocumentNumber> = []
+    private func seen(in documents: [DocumentNumber], _ facts: Facts) -> Seen {
+        var wanted: [DocumentNumber] = []
         for document in documents {
             var next: DocumentNumber? = document
-            while let document = next, wanted.insert(document).inserted {
+            while let document = next, !wanted.contains(document) {
+                wanted.append(document)
                 next = facts.origin(of: document).flatMap { facts.document(of: $0) }
             }
         }
-        return wanted.flatMap { observations[$0] ?? [] }.sorted { $0.order < $1.order }
+        return Seen(wanted.compactMap { home in observations[home].map { (home, $0) } })
     }
 
     // MARK: Changes
@@ -120,9 +117,9 @@ public struct Remembered: Sendable {
         fileprivate var goneHandles: [Handle] = []
         /// Documents of which files with handles have names from now on.
         fileprivate var bound: [(file: FileID, document: DocumentNumber)] = []
-        fileprivate var unseen: [Seen] = []
+        fileprivate var unseen: [Seen.Place] = []
         /// What was seen of versions that are gone is of others now.
-        fileprivate var moved: [(former: Seen, home: DocumentNumber, observation: Observation)] = []
+        fileprivate var moved: [(former: Seen.Place, home: DocumentNumber, observation: Observation)] = []
         fileprivate var seen: [(home: DocumentNumber, observation: Observation)] = []
     }
 
@@ -157,16 +154,23 @@ public struct Remembered: Sendable {
         for file in change.files { setFile(file.id, file) }
         for handle in change.handles { setHandle(handle.number, handle) }
         for (file, document) in change.bound where handlesOf[file] != nil { bind(file, to: document) }
-        for seen in change.unseen { observations.remove(seen, of: seen.home) }
+        for place in change.unseen { remove(place) }
         for (former, home, observation) in change.moved {
-            observations.remove(former, of: former.home)
-            observations[home, default: []].append(Seen(order: former.order, home: home, observation: observation))
+            remove(former)
+            observations[home, default: Seen()].append(observation, order: former.order)
         }
-        for (home, observation) in change.seen {
-            lastOrder += 1
-            observations[home, default: []].append(Seen(order: lastOrder, home: home, observation: observation))
-            thin(home)
-        }
+        for (home, observation) in change.seen { append(observation, of: home) }
+    }
+
+    private mutating func append(_ observation: Observation, of home: DocumentNumber) {
+        lastOrder += 1
+        observations[home, default: Seen()].append(observation, order: lastOrder)
+        observations[home]?.thin()
+    }
+
+    private mutating func remove(_ place: Seen.Place) {
+        observations[place.home]?.remove(order: place.order)
+        if observations[place.home]?.isEmpty ?? false { observations[place.home] = nil }
     }
 
     /// A program has read a version (``Event/read(_:_:)``): there is no more to that than this.
@@ -181,43 +185,18 @@ public struct Remembered: Sendable {
     ) {
         var observation = Observation(actor: actor, version: version, document: document, time: time)
         (observation.isRead, observation.isByRead) = (isRead, true)
-        var seen = observations[home] ?? []
-        let former = seen.lastIndex {
-            $0.observation.actor == actor && $0.observation.version == version && $0.observation.document == document
-        }
-        if let former {
-            let known = seen.remove(at: former).observation
+        if let known = observations[home]?.removeLast(of: observation) {
             (observation.isRead, observation.hadRead) = (isRead || known.isRead, known.isRead)
         }
-        lastOrder += 1
-        seen.append(Seen(order: lastOrder, home: home, observation: observation))
-        observations[home] = seen
-        thin(home)
-    }
-
-    /// So many of a program's last observations of a document are remembered in any case.
-    private static let mostSeen = 16
-
-    /// A program that saves a document again and again has seen each of its versions. What it has seen last decides, so
-    /// older observations go: at each power of two, so that one more costs no more than the others.
-    private mutating func thin(_ home: DocumentNumber) {
-        guard let seen = observations[home], seen.count >= 64, seen.count & (seen.count - 1) == 0 else { return }
-        var counts: [ActorNumber: Int] = [:]
-        var readers: Set<ActorNumber> = []
-        var left: [Seen] = []
-        for one in seen.reversed() {
-            counts[one.observation.actor, default: 0] += 1
-            // That a program has read any version counts for its relatives.
-            let isLastRead = one.observation.isRead && readers.insert(one.observation.actor).inserted
-            if isLastRead || counts[one.observation.actor, default: 0] <= Self.mostSeen { left.append(one) }
-        }
-        observations[home] = left.reversed()
+        append(observation, of: home)
     }
 
     /// Takes a handle away, if its file has no other.
     /// - Returns: whether that was so.
     public mutating func removeLast(_ handle: HandleNumber) -> Bool {
-        guard let file = handles[handle]?.file, handlesOf[file] == [handle] else { return false }
+        guard let file = handles[handle]?.file, let all = handlesOf[file], all.count == 1, all.first == handle else {
+            return false
+        }
         setHandle(handle, nil)
         return true
     }
@@ -260,26 +239,28 @@ public struct Remembered: Sendable {
 
 extension Remembered.Change {
     /// A plan takes observations away, and puts new ones behind the others; or it gives some of them other versions.
-    fileprivate mutating func note(_ former: [Remembered.Seen], _ present: [Observation], _ facts: Facts) {
+    fileprivate mutating func note(_ former: Seen, _ present: [Observation], _ facts: Facts) {
+        if former.isUnchanged(as: present) { return }
         func home(_ observation: Observation) -> DocumentNumber {
             observation.version.flatMap { facts.document(of: $0) } ?? observation.document
         }
-        if former.count == present.count, zip(former, present).allSatisfy({ $0.observation.isSameLook(as: $1) }) {
-            for (former, now) in zip(former, present) where former.observation != now {
-                moved.append((former, home(now), now))
+        let known = former.observations
+        if known.count == present.count, zip(known, present).allSatisfy({ $0.isSameLook(as: $1) }) {
+            for index in known.indices where known[index] != present[index] {
+                moved.append((former.place(at: index), home(present[index]), present[index]))
             }
             return
         }
-        var rest = former[...]
+        var rest = known[...]
         for observation in present {
-            if seen.isEmpty, let index = rest.firstIndex(where: { $0.observation == observation }) {
-                unseen += rest[..<index]
+            if seen.isEmpty, let index = rest.firstIndex(of: observation) {
+                unseen += rest[..<index].indices.map(former.place)
                 rest = rest[(index + 1)...]
             } else {
                 seen.append((home(observation), observation))
             }
         }
-        unseen += rest
+        unseen += rest.indices.map(former.place)
     }
 }
 
@@ -293,7 +274,13 @@ extension Observation {
 extension Dictionary {
     /// Takes one of several values of a key away; the last one takes the key along.
     fileprivate mutating func remove<Element: Equatable>(_ element: Element, of key: Key) where Value == [Element] {
-        self[key]?.removeAll { $0 == element }
-        if self[key]?.isEmpty ?? false { self[key] = nil }
+        guard let index = index(forKey: key) else { return }
+        // Most have one value alone.
+        if values[index].count == 1, values[index].first == element {
+            remove(at: index)
+            return
+        }
+        values[index].removeAll { $0 == element }
+        if values[index].isEmpty { remove(at: index) }
     }
 }

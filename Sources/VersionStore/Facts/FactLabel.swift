@@ -106,10 +106,14 @@ extension FactStore {
         try addFirst(of: version, &rows, &details)
         var told = FactTransaction(rows.map(Fact.row) + [.version(version)])
         told.details = details
-        for number in Set(rows.map(\.place)).sorted() {
+        var places: [PlaceNumber] = []
+        for row in rows where !places.contains(row.place) { places.append(row.place) }
+        for number in places.sorted() {
             if let place = try place(number) { told.places.append(PlaceRecord(number: number, place: place)) }
         }
-        for number in Set((rows.map(\.actor) + [version.author]).compactMap(\.self)).sorted() {
+        var actors = version.author.map { [$0] } ?? []
+        for case let actor? in rows.map(\.actor) where !actors.contains(actor) { actors.append(actor) }
+        for number in actors.sorted() {
             // A process of another boot is no program that a reader of the label could meet.
             if let actor = try actor(number) { told.actors.append(ActorRecord(number: number, boot: 0, facts: actor)) }
         }

@@ -65,7 +65,7 @@ import VersionModel
         let opened = try crowd.create(engine, ActorNumber(1), one)
         try crowd.link(engine, ActorNumber(1), one, other)
         let (asked, removal) = (Asked([]), Event.unlink(ActorNumber(2), one))
-        var subjects: Set<Subject>?
+        var subjects: Subjects?
         while subjects == nil {
             let looks = FileLooks(files: crowd)
             switch try engine.draft([removal], [], asked, looks, number: engine.known.lastNumber + 1) {
@@ -74,6 +74,6 @@ import VersionModel
             case .unsure, .unseen: continue
             }
         }
-        #expect(subjects?.contains(.file(opened.file)) == true)
+        #expect(subjects?.files.contains(opened.file) == true)
     }
 }
