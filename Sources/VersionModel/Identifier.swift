@@ -84,10 +84,18 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
     }
 
     /// 32 hex digits.
-    public var hex: String { Self.digits(high) + Self.digits(low) }
+    public var hex: String {
+        String(unsafeUninitializedCapacity: 32) { text in
+            for index in 0..<16 {
+                text[index] = Self.digit(high >> (60 - 4 * UInt64(index)))
+                text[16 + index] = Self.digit(low >> (60 - 4 * UInt64(index)))
+            }
+            return 32
+        }
+    }
 
     /// The first 12 hex digits, for users (DESIGN 3.2).
-    public var short: String { String(Self.digits(high).prefix(12)) }
+    public var short: String { String(hex.prefix(12)) }
 
     public var description: String { hex }
 
@@ -98,8 +106,9 @@ public struct Identifier<Subject>: Hashable, Comparable, Sendable, CustomStringC
         (left.high, left.low) < (right.high, right.low)
     }
 
-    private static func digits(_ half: UInt64) -> String {
-        let text = String(half, radix: 16)
-        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    /// The digit of the last four bits.
+    private static func digit(_ number: UInt64) -> UInt8 {
+        let bits = UInt8(truncatingIfNeeded: number & 15)
+        return bits < 10 ? 48 + bits : 87 + bits
     }
 }

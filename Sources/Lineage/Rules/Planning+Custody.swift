@@ -97,18 +97,18 @@ extension Planning {
     /// Keeps what a writer whose writes come unseen could overwrite, unless that is its own version. Until its release
     /// it may write through a duplicate of what it has closed.
     mutating func guardUnseenWriters(of id: FileID) {
-        guard let file = memory[id], isSoleKeeper(file) else { return }
-        let isInDanger = memory.handles(of: id).contains {
-            $0.mayOverwriteUnseen && !mayAmend($0, extendsOnly: false)
-        }
-        guard isInDanger else { return }
+        // Few files have such a writer: the facts are asked for last.
+        let writers = memory.handles(of: id).filter(\.mayOverwriteUnseen)
+        guard !writers.isEmpty, let file = memory[id], isSoleKeeper(file),
+            writers.contains(where: { !mayAmend($0, extendsOnly: false) })
+        else { return }
         keep(id)
         endGeneration(id)
     }
 
-    /// The same for all files: an event may have changed to which document a file belongs.
+    /// The same for all files, at the end of each event: it may have changed to which document a file belongs.
     mutating func guardUnseenWriters() {
-        for handle in memory.handles where handle.isUnseen { guardUnseenWriters(of: handle.file) }
+        for handle in memory.handles where handle.mayOverwriteUnseen { guardUnseenWriters(of: handle.file) }
     }
 
     /// Before a file loses a name: with the last one, what is nowhere else is kept.

@@ -146,7 +146,6 @@ extension Planning {
         pass(nil)
         saveWritten(by: handle, to: file)
         memory[number]?.isClosed = true
-        guardUnseenWriters(of: file.id)
     }
 
     /// The same while the handle stays open. Without `goesOn` nothing that it writes later is a part of the version,
@@ -159,7 +158,6 @@ extension Planning {
         saveWritten(by: handle, to: file)
         memory[number]?.isDirty = false
         if !goesOn { memory[number]?.saved = nil }
-        guardUnseenWriters(of: file.id)
     }
 
     private mutating func saveWritten(by handle: Handle, to file: LiveFile) {

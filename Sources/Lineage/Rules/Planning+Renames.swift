@@ -49,7 +49,6 @@ extension Planning {
         part(partings, by: actor)
         let isPublication = !isPublished && !staysEphemeral && memory[file]?.holds != nil
         if last != nil || isPublication { arrive(file, at: come, by: actor) }
-        guardUnseenWriters(of: file)
     }
 
     /// A directory's identity goes with its rename: one row for each of the two places, whatever is in it. An empty

@@ -32,23 +32,17 @@ struct FactLabel: Hashable, Sendable {
 
     /// Whether its numbers are such as a catalog gives. An attribute may be written by anyone.
     fileprivate var isSound: Bool {
-        let rowNumbers = rows.flatMap { row -> [UInt64?] in
-            var target: RowNumber?
-            if case .movedAway(let next) = row.how { target = next }
-            return [
-                row.number.number, row.document.number, row.origin?.number, row.from?.number, target?.number,
-            ]
+        func isSound(_ number: UInt64?) -> Bool { number.map { $0 <= Self.mostNumber } ?? true }
+        for row in rows {
+            if case .movedAway(let next?) = row.how, !isSound(next.number) { return false }
+            guard isSound(row.number.number), isSound(row.document.number), isSound(row.origin?.number),
+                isSound(row.from?.number), row.from.map({ $0 < row.number }) ?? true
+            else { return false }
         }
-        let versionNumbers = version.map { version -> [UInt64?] in
-            let parents = version.parents
-            return [
-                version.number.number, version.row.number, version.base?.number, version.loser?.number,
-                parents.first?.number, parents.second?.number,
-            ]
-        }
-        let numbers = (rowNumbers + (versionNumbers ?? [])).compactMap(\.self)
-        return numbers.allSatisfy { $0 <= Self.mostNumber }
-            && rows.allSatisfy { row in row.from.map { $0 < row.number } ?? true }
+        guard let version else { return true }
+        return isSound(version.number.number) && isSound(version.row.number) && isSound(version.base?.number)
+            && isSound(version.loser?.number) && isSound(version.parents.first?.number)
+            && isSound(version.parents.second?.number)
     }
 
     func write(to writer: inout ByteWriter) {
