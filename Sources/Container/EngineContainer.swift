@@ -55,7 +55,7 @@ public final class EngineContainer: ServedContainer {
         let engine = Engine(
             Engine.Parts(
                 files: inReach, kept: kept, recorder: recorder, clock: options.clock, marks: marks,
-                unwatched: unwatched, kin: { programs.kin(of: $0) },
+                unwatched: unwatched, kin: { programs.kin(of: $0) }, audiences: { programs.audiences(of: $0) },
                 identity: { [container = state.identity.container] in DerivedIdentity.item($0, in: container) },
                 quiet: { quiet.quiet($0) }),
             names: tree.names)

@@ -25,6 +25,8 @@ final class Engine: Sendable {
         var unwatched: Range<Timestamp>?
         /// How programs are related, of those that are asked about.
         var kin: @Sendable ([ActorNumber]) -> Kin
+        /// To which programs it matters what these have seen.
+        var audiences: Audiences = { _ in [:] }
         /// The identity by which a file is shown that no fact tells of.
         var identity: @Sendable (FileID) -> ItemID? = { _ in nil }
         /// Which of these places are quiet.
@@ -38,7 +40,7 @@ final class Engine: Sendable {
 
     let parts: Parts
     let known: FactMemory
-    let scene = SceneTable()
+    let scene: SceneTable
     let subjects = SubjectLocks()
     let lasting: LastingMarks
     private let unmade = UnmadeFiles()
@@ -48,6 +50,7 @@ final class Engine: Sendable {
 
     init(_ parts: Parts, names: ReadWriteLock) {
         (self.parts, self.names) = (parts, names)
+        scene = SceneTable(parts.audiences)
         lasting = LastingMarks(parts.marks)
         known = FactMemory(after: parts.recorder.log.lastNumber)
     }
@@ -62,11 +65,12 @@ final class Engine: Sendable {
     /// catalog for nothing.
     static let mostIdle = 16_000
 
-    /// The engine forgets files that no program has open, and facts that the catalog has, if these are many. It goes on
-    /// to remember what programs have seen.
+    /// The engine forgets files that no program has open, facts that the catalog has, and what programs have seen that
+    /// have ended, if these are many. It goes on to remember what counts for programs that run.
     func forgetIdle(beyond most: Int = 0) {
         let (facts, files) = (known.count, scene.count)
-        if files > most { scene.forgetIdle(seenBefore: Timestamp(nanoseconds: .min)) }
+        if files > most { scene.forgetIdleFiles() }
+        if scene.countOfSeen > most { scene.forgetEnded() }
         if facts > most { known.trim(now: parts.clock.now(), open: scene.openFiles) }
         if max(facts, files) > most { linux_return_memory() }
     }

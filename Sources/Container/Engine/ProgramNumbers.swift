@@ -118,6 +118,22 @@ final class ProgramNumbers: Sendable {
         }
     }
 
+    /// To which programs it matters what these have seen. An ancestor that has ended counts as long as another program
+    /// that it has started runs. Called with locks held.
+    func audiences(of programs: [ActorNumber]) -> [ActorNumber: Audience] {
+        state.withLock { state in
+            var acting = state.running
+            for program in state.running { acting.formUnion(state.relations[program]?.lineage ?? []) }
+            var audiences: [ActorNumber: Audience] = [:]
+            for program in programs {
+                let lineage = state.relations[program]?.lineage ?? []
+                audiences[program] = Audience(
+                    mayAct: acting.contains(program), ancestors: lineage.filter(acting.contains))
+            }
+            return audiences
+        }
+    }
+
     /// A process has ended. Its number stays its own, and is not asked for any more.
     func ended(_ ref: ActorRef) {
         state.withLock { state in

@@ -10,8 +10,11 @@ final class SceneTable: Sendable {
         var stamps: [FileID: Stamp] = [:]
     }
 
-    /// Before ``FactMemory``; held for a look.
+    /// Before ``FactMemory`` and ``ProgramNumbers``; held for a look.
     private let state = RankedMutex(State(), .scene)
+    private let audiences: Audiences
+
+    init(_ audiences: @escaping Audiences) { self.audiences = audiences }
 
     /// The part that a plan asks about, and when its files were looked at last.
     func part(about asked: Asked, in facts: Facts) -> (part: Remembered.Part, stamps: [FileID: Stamp]) {
@@ -26,18 +29,24 @@ final class SceneTable: Sendable {
     /// - Parameter stamps: of the looks that the plan was made after.
     func apply(_ change: Remembered.Change, _ stamps: [FileID: Stamp]) {
         state.withLock { state in
-            state.remembered.apply(change)
+            state.remembered.apply(change, audiences: audiences)
             for (file, stamp) in stamps { state.stamps[file] = state.remembered[file] == nil ? nil : stamp }
         }
     }
 
-    /// Forgets files that are not open, and what programs saw before a time.
-    func forgetIdle(seenBefore time: Timestamp) {
+    /// Forgets files that are not open.
+    func forgetIdleFiles() {
         state.withLock { state in
-            state.remembered.forgetIdle(seenBefore: time)
+            state.remembered.forgetIdleFiles()
             state.stamps = state.stamps.filter { state.remembered[$0.key] != nil }
         }
     }
+
+    /// Forgets what programs have seen that have ended, as far as it counts for no other.
+    func forgetEnded() { state.withLock { $0.remembered.forgetEnded(audiences) } }
+
+    /// How many documents anything is remembered of that programs have seen.
+    var countOfSeen: Int { state.withLock { $0.remembered.countOfSeen } }
 
     /// How many files are remembered.
     var count: Int { state.withLock { $0.remembered.countOfFiles } }
@@ -67,13 +76,14 @@ final class SceneTable: Sendable {
         state.withLock { $0.remembered.give(handle, to: actor) }
     }
 
-    /// A program has read a version (``Remembered/noteRead(by:of:of:as:at:isRead:)``).
+    /// A program has read a version (``Remembered/noteRead(by:of:of:as:at:isRead:audiences:)``).
     func noteRead(
         by actor: ActorNumber, of version: VersionNumber, of home: DocumentNumber, as document: DocumentNumber,
         at time: Timestamp, isRead: Bool
     ) {
         state.withLock {
-            $0.remembered.noteRead(by: actor, of: version, of: home, as: document, at: time, isRead: isRead)
+            $0.remembered.noteRead(
+                by: actor, of: version, of: home, as: document, at: time, isRead: isRead, audiences: audiences)
         }
     }
 

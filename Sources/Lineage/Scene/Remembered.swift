@@ -51,12 +51,20 @@ public struct Remembered: Sendable {
     }
 
     /// Forgets files that no program has open and that are as they were recorded: facts tell what such a file holds.
-    /// Of the observations, those stay that are not older than a time.
-    public mutating func forgetIdle(seenBefore time: Timestamp) {
+    public mutating func forgetIdleFiles() {
         for file in files.values where handlesOf[file.id] == nil && !file.isChanged { setFile(file.id, nil) }
-        for (home, seen) in observations {
-            let recent = seen.filter { $0.time >= time }
-            observations[home] = recent.isEmpty ? nil : recent
+    }
+
+    /// How many documents anything is remembered of that programs have seen.
+    public var countOfSeen: Int { observations.count }
+
+    /// Forgets what programs have seen that have ended, as far as it counts for no other.
+    public mutating func forgetEnded(_ audiences: Audiences) {
+        let actors = observations.values.reduce(into: Set<ActorNumber>()) { $0.formUnion($1.actors) }
+        let found = self.audiences(of: actors, audiences)
+        for home in observations.keys {
+            observations[home]?.thin(found)
+            if observations[home]?.isEmpty ?? false { observations[home] = nil }
         }
     }
 
@@ -148,7 +156,8 @@ public struct Remembered: Sendable {
         return change
     }
 
-    public mutating func apply(_ change: Change) {
+    /// - Parameter audiences: asked for where a document has many observations.
+    public mutating func apply(_ change: Change, audiences: Audiences = { _ in [:] }) {
         for handle in change.goneHandles { setHandle(handle.number, nil) }
         for file in change.goneFiles { setFile(file, nil) }
         for file in change.files { setFile(file.id, file) }
@@ -159,13 +168,22 @@ public struct Remembered: Sendable {
             remove(former)
             observations[home, default: Seen()].append(observation, order: former.order)
         }
-        for (home, observation) in change.seen { append(observation, of: home) }
+        for (home, observation) in change.seen { append(observation, of: home, audiences) }
     }
 
-    private mutating func append(_ observation: Observation, of home: DocumentNumber) {
+    private mutating func append(_ observation: Observation, of home: DocumentNumber, _ audiences: Audiences) {
         lastOrder += 1
         observations[home, default: Seen()].append(observation, order: lastOrder)
-        observations[home]?.thin()
+        guard let seen = observations[home], seen.isLong else { return }
+        let found = self.audiences(of: seen.actors, audiences)
+        observations[home]?.thin(found)
+    }
+
+    /// The audiences of programs. One that has a file open may save, also if it has ended: its release is to come.
+    private func audiences(of actors: Set<ActorNumber>, _ audiences: Audiences) -> [ActorNumber: Audience] {
+        var found = audiences(Array(actors))
+        for handle in handles.values { found[handle.actor]?.mayAct = true }
+        return found
     }
 
     private mutating func remove(_ place: Seen.Place) {
@@ -179,16 +197,17 @@ public struct Remembered: Sendable {
     ///   - home: the document of the version.
     ///   - document: the one that it was seen as.
     ///   - isRead: whether that matters to any other program.
+    ///   - audiences: asked for where a document has many observations.
     public mutating func noteRead(
         by actor: ActorNumber, of version: VersionNumber, of home: DocumentNumber, as document: DocumentNumber,
-        at time: Timestamp, isRead: Bool
+        at time: Timestamp, isRead: Bool, audiences: Audiences = { _ in [:] }
     ) {
         var observation = Observation(actor: actor, version: version, document: document, time: time)
         (observation.isRead, observation.isByRead) = (isRead, true)
         if let known = observations[home]?.removeLast(of: observation) {
             (observation.isRead, observation.hadRead) = (isRead || known.isRead, known.isRead)
         }
-        append(observation, of: home)
+        append(observation, of: home, audiences)
     }
 
     /// Takes a handle away, if its file has no other.

@@ -54,14 +54,6 @@ struct Seen: Sendable {
         }
     }
 
-    func filter(_ isLeft: (Observation) -> Bool) -> Seen {
-        var left = Seen()
-        for (order, observation) in zip(orders, observations) where isLeft(observation) {
-            left.append(observation, order: order)
-        }
-        return left
-    }
-
     // MARK: Changes
 
     mutating func append(_ observation: Observation, order: UInt64) {
@@ -87,23 +79,41 @@ struct Seen: Sendable {
         return observations.remove(at: index)
     }
 
-    /// So many of a program's last observations of a document are remembered in any case.
-    private static let most = 16
+    /// So many later observations take the place of an earlier one. Any of them may be taken back (a read for a backup),
+    /// and its version may go for good.
+    private static let enough = 4
 
-    /// A program that saves a document again and again has seen each of its versions. What it has seen last decides, so
-    /// older observations go: at each power of two, so that one more costs no more than the others.
-    mutating func thin() {
-        guard orders.count >= 64, orders.count & (orders.count - 1) == 0 else { return }
-        var counts: [ActorNumber: Int] = [:]
-        var readers: Set<ActorNumber> = []
+    /// Whether observations are looked through now: at each power of two, so that one more costs no more than the
+    /// others.
+    var isLong: Bool { orders.count >= 16 && orders.count & (orders.count - 1) == 0 }
+
+    /// The programs that have made the observations.
+    var actors: Set<ActorNumber> { Set(observations.map(\.actor)) }
+
+    /// What a program has seen last decides, for itself and for its ancestors. So an observation goes if enough later
+    /// ones count for the same programs, or if none of those may save any more.
+    ///
+    /// | the program | later observations that count for the same |
+    /// |---|---|
+    /// | may save still | its own |
+    /// | has ended | those of any program with all the ancestors of it that may save |
+    mutating func thin(_ audiences: [ActorNumber: Audience]) {
         var left: [Int] = []
         for index in orders.indices.reversed() {
-            let (actor, isRead) = (observations[index].actor, observations[index].isRead)
-            counts[actor, default: 0] += 1
-            // That a program has read any version counts for its relatives.
-            let isLastRead = isRead && readers.insert(actor).inserted
-            if isLastRead || counts[actor, default: 0] <= Self.most { left.append(index) }
+            let one = observations[index]
+            let audience = audiences[one.actor] ?? .itself
+            if !audience.mayAct, audience.ancestors.isEmpty { continue }
+            let later = left.count { index in
+                let later = observations[index]
+                // That a program has read any version counts by itself.
+                guard later.document == one.document, later.isRead || !one.isRead else { return false }
+                if audience.mayAct { return later.actor == one.actor }
+                let others = audiences[later.actor]?.ancestors ?? []
+                return audience.ancestors.allSatisfy { $0 == later.actor || others.contains($0) }
+            }
+            if later < Self.enough { left.append(index) }
         }
+        guard left.count < orders.count else { return }
         left.reverse()
         observations = left.map { observations[$0] }
         orders = left.map { orders[$0] }

@@ -62,7 +62,7 @@ final class RealWorld: Sendable {
             note(step, plan)
             if state.withLock(\.isOver) { return nil }
             if forgets(index) {
-                engine.scene.forgetIdle(seenBefore: Timestamp(nanoseconds: 0))
+                engine.scene.forgetIdleFiles()
                 engine.known.trim(now: step.now, open: engine.scene.openFiles)
                 if let problem = wrongFact(engine) { return "step \(index + 1): \(problem)" }
             }
