@@ -203,6 +203,11 @@ public final class ContentStore: Sendable {
     /// Calls `body` for every object, in no order.
     public func forEach(_ body: (ContentID) -> Void) throws(Errno) { try shelf.forEach(body) }
 
+    /// The same for the objects that have come since a time, by the clock of files.
+    public func forEach(since time: Timestamp, _ body: (ContentID) -> Void) throws(Errno) {
+        try shelf.forEach(since: time, body)
+    }
+
     private static func probeReflink(in staging: FileDescriptor) -> Bool {
         let names = (Shelf.temporaryName(), Shelf.temporaryName())
         defer {

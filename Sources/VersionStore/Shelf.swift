@@ -205,16 +205,42 @@ final class Shelf: Sendable {
         }
     }
 
-    private func identities<Subject>(in name: FileName) throws(Errno) -> [Identifier<Subject>] {
+    /// The same for entries that have come here since a time, by the clock of files: a name that comes changes the
+    /// times of its subdirectory, and of its file.
+    func forEach<Subject>(
+        since time: Timestamp, _ body: (Identifier<Subject>) -> Void
+    ) throws(Errno) {
+        for name in try System.names(in: directory) where name.bytes.count == 2 {
+            guard try isChanged(name, in: directory, since: time) else { continue }
+            for id: Identifier<Subject> in try identities(in: name, since: time) { body(id) }
+        }
+    }
+
+    /// What is gone meanwhile has not.
+    private func isChanged(
+        _ name: FileName, in directory: FileDescriptor, since time: Timestamp
+    ) throws(Errno) -> Bool {
+        do throws(Errno) {
+            return try System.extendedStatus(name.cName, in: directory).change >= time
+        } catch .noSuchFileOrDirectory { return false }
+    }
+
+    private func identities<Subject>(
+        in name: FileName, since time: Timestamp? = nil
+    ) throws(Errno) -> [Identifier<Subject>] {
         let subdirectory: FileDescriptor
         do throws(Errno) {
             subdirectory = try System.openBeneath(name.cName, in: directory, O_RDONLY | O_DIRECTORY)
         } catch .noSuchFileOrDirectory { return [] } catch .notDirectory { return [] }
         defer { System.close(subdirectory) }
-        return try System.names(in: subdirectory).compactMap { entry in
-            guard entry.bytes.count == 32 else { return nil }
-            return Identifier(hex: String(decoding: entry.bytes, as: UTF8.self))
+        var identities: [Identifier<Subject>] = []
+        for entry in try System.names(in: subdirectory) where entry.bytes.count == 32 {
+            if let time, try !isChanged(entry, in: subdirectory, since: time) { continue }
+            if let id = Identifier<Subject>(hex: String(decoding: entry.bytes, as: UTF8.self)) {
+                identities.append(id)
+            }
         }
+        return identities
     }
 
     static func temporaryName() -> CName {

@@ -15,7 +15,7 @@ extension EngineContainer {
     /// |---|---|
     /// | ended in order | a name that only memory knew, directories changed since |
     /// | was killed | that, and what it has marked: names in the middle of a change, files that were open for writing |
-    /// | ended with the machine | that, and the names, files and directories of the minute before |
+    /// | ended with the machine | that, and the names, files, directories and objects of the minute before |
     /// | has lost its catalog | all that labels have told of, and each name in the directories of that |
     ///
     /// - Returns: the marks of this mount.
@@ -32,6 +32,7 @@ extension EngineContainer {
         let gone = try addNames(to: &marked, tree, facts, isCut: isCut)
         let disk = SettledTree(tree, facts: facts, found: found, gone: gone)
         if isCut || facts.identity.isRebuilt { try addRecent(to: &marked, facts) }
+        if isCut { try addKept(to: &marked, store, facts) }
         if facts.identity.isRebuilt { try addStray(to: &marked, store) }
         let entries = LeftEntries(store, facts)
         let parts = MountSettling.Parts(
@@ -67,6 +68,19 @@ extension EngineContainer {
         do throws(Errno) { try store.contents.forEach { contents.insert(Content($0)) } } catch {
             throw .io(error, "looking for kept contents")
         }
+        marked.contents.formUnion(contents)
+    }
+
+    /// Contents that were kept of late: the facts that tell of them may be lost, and those of their files.
+    private static func addKept(
+        to marked: inout MountSettling.Marked, _ store: ContainerState, _ facts: FactStore
+    ) throws(StoreError) {
+        let last = try facts.watchedUntil()
+        let since = last.map { Self.since($0, facts) } ?? Timestamp(nanoseconds: .min)
+        var contents: Set<Content> = []
+        do throws(Errno) {
+            try store.contents.forEach(since: since) { contents.insert(Content($0)) }
+        } catch { throw .io(error, "looking for kept contents") }
         marked.contents.formUnion(contents)
     }
 

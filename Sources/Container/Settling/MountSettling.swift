@@ -47,6 +47,7 @@ final class MountSettling {
     /// The time of the crash, as far as it is known.
     private let crashed: Timestamp?
     private var found: [PlaceNumber: PlaceFound] = [:]
+    private lazy var markedContents = Dictionary(grouping: marked.contents, by: \.file)
     private lazy var firstGeneration = parts.log().lastNumber << Engine.generationShift
 
     init(_ parts: Parts, _ marked: Marked, crashed: Timestamp?) {
@@ -325,7 +326,7 @@ final class MountSettling {
     /// The contents of a file that may be kept and that no version tells of: an event keeps at most two of them.
     private func contents(of file: FileID, after last: UInt64) -> Set<Content> {
         let next = (0...2).map { Content(file: file, generation: last &+ UInt64($0)) }
-        return marked.contents.filter { $0.file == file }.union(next)
+        return Set(markedContents[file] ?? []).union(next)
     }
 
     /// The kept contents of a file from its last recorded one on. One that was kept too early, and not again, is none.
