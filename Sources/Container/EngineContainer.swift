@@ -48,7 +48,7 @@ public final class EngineContainer: ServedContainer {
             Custodian(state, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach, policy)
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
         let unwatched = try Self.unwatched(facts)
-        let marks = try Self.settled(tree, state, facts, kept, options)
+        let (marks, torn) = try Self.settled(tree, state, facts, kept, survivors, options)
         facts.settled()
         let recorder = StoreRecorder(facts, files: inReach)
         let quiet = QuietNames(policy)
@@ -97,6 +97,10 @@ public final class EngineContainer: ServedContainer {
         callers.whenEnded { [weak programs] in programs?.ended($0) }
         if facts.identity.wasCreated, !options.isReadOnly { Beginning(facts).note(options.clock.now()) }
         metadata.connect(keeper)
+        for file in torn.sorted() {
+            giveWay(file)
+            marks.remove(.file(file))
+        }
     }
 
     public var facts: FactStore { recorded.facts }

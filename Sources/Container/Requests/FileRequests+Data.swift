@@ -128,10 +128,31 @@ extension FileRequests {
         if let writer = writer(node, handle), !databases.isInPlace(writer) {
             hasSaved = try !engine.seal(writer.number, goesOn: true).facts.isEmpty
         }
+        let isLabeled = tree.nodes[node].map { label($0, descriptor) } ?? false
         try store.contents.synchronizing { () throws(Errno) in
-            _ = try Backing.check { dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
+            _ = try Backing.check { dataOnly && !isLabeled ? fdatasync(descriptor.raw) : fsync(descriptor.raw) }
         }
         if hasSaved { recorded.facts.synchronize() }
+    }
+
+    /// A file that is about to be synchronized says which version it is: after a power cut no fact may tell of that, or
+    /// of a longer one alone.
+    /// - Returns: whether it says so.
+    private func label(_ node: Node, _ descriptor: SharedDescriptor) -> Bool {
+        guard node.isRegular, !node.isForeign, let name = tree.nodes.location(node).name,
+            !databases.captures.isDatabase(Node.Name(parent: name.parent, name: name.name)),
+            let row = try? engine.names(of: node.file).first, !engine.known.isUnpublished(row.place),
+            let version = try? engine.current(of: row.document), version.content.file == node.file, !version.isImage,
+            let stat = try? Backing.stat(descriptor.raw), stat.size == version.fingerprint.size,
+            stat.modified == version.modified
+        else { return false }
+        let file = FileDescriptor(rawValue: descriptor.raw)
+        if store.contents.labels(live: file).first?.row == version { return true }
+        let parent = recorded.path(of: row)?.parent ?? .root
+        let attributes = Attributes(held: descriptor.raw, stat)
+        let label = Lineage.Label(version: version, at: row)
+        guard let described = try? unseen.kept.described(label, attributes, in: parent) else { return false }
+        return store.contents.label(live: file, described)
     }
 
     /// The writer whose changes are synchronized: the handle's, or any other one.

@@ -18,12 +18,12 @@ extension EngineContainer {
     /// | ended with the machine | that, and the names, files, directories and objects of the minute before |
     /// | has lost its catalog | all that labels have told of, and each name in the directories of that |
     ///
-    /// - Returns: the marks of this mount.
+    /// - Returns: the marks of this mount, and the files that are torn, which are marked.
     static func settled(
-        _ tree: LiveTree, _ store: ContainerState, _ facts: FactStore, _ kept: KeptObjects,
+        _ tree: LiveTree, _ store: ContainerState, _ facts: FactStore, _ kept: KeptObjects, _ survivors: Survivors,
         _ options: LiveContainer.Options
-    ) throws(StoreError) -> any Marks {
-        guard !options.isReadOnly else { return NoMarks() }
+    ) throws(StoreError) -> (marks: any Marks, torn: Set<FileID>) {
+        guard !options.isReadOnly else { return (NoMarks(), []) }
         let left = MarkFile.read(in: store.directory)
         var marked = MountSettling.Marked(files: left.files, contents: left.contents)
         for place in left.places { marked.places.insert(try facts.number(of: place)) }
@@ -42,11 +42,22 @@ extension EngineContainer {
             isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
             try InterruptedOverwrites(tree: disk, store: store).undo(left.files)
+            let torn = try torn(marked, left.files, TornFiles(disk: disk, kept: kept, survivors: survivors), isCut)
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()
             let marks = try MarkFile(in: store.directory, facts: facts, logger: options.logger)
             for mark in rest.marks { marks.add(mark) }
-            return marks
+            for file in torn { marks.add(.file(file)) }
+            return (marks, torn)
         } catch { throw .io(error, "putting the history in order after a crash") }
+    }
+
+    /// The files that a power cut has left in parts, now or before the mount that ended last.
+    private static func torn(
+        _ marked: MountSettling.Marked, _ left: Set<FileID>, _ files: TornFiles, _ isCut: Bool
+    ) throws(Errno) -> Set<FileID> {
+        guard isCut else { return try files.marked(left) }
+        try TornObjects(disk: files.disk, kept: files.kept).settle(marked.contents)
+        return try files.find(marked)
     }
 
     /// From the end of the mount before until now, by the clock of files; nil if that is not known.

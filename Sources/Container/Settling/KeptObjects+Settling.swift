@@ -51,3 +51,21 @@ extension KeptObjects: SettledContents {
         return Lineage.Label(version: row, place: place)
     }
 }
+
+extension KeptObjects {
+    /// An open content; nil if it is not kept.
+    func open(_ content: Content) throws(Errno) -> SharedDescriptor? {
+        do throws(Errno) {
+            return SharedDescriptor(try custodian.state.contents.open(ContentID(content)).rawValue)
+        } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// What a kept content says of a version, not what it has.
+    func stated(_ version: VersionRow) -> VersionRow? {
+        let labels = try? custodian.state.contents.labels(of: ContentID(version.content))
+        return labels?.lazy.compactMap(\.row).first { $0.number == version.number }
+    }
+}

@@ -78,6 +78,9 @@ extension ContentStore.Label {
 }
 
 extension ContentStore.Label {
+    /// The version as it was when the label was written; nil for a label of format 1.
+    public var row: VersionRow? { facts?.version }
+
     /// The same with a version as it is by now, if it tells of that.
     public func amended(by version: VersionRow) -> Self {
         guard var facts, facts.version?.number == version.number else { return self }

@@ -1,0 +1,54 @@
+// Files that a power cut has left in parts give way to what was whole before.
+
+import Glibc
+import Lineage
+import Logging
+import SystemPackage
+import VersionModel
+import VersionStore
+
+extension EngineContainer {
+    /// The bytes of a torn file are a version by now, which is marked as unfinished. The newest whole version before it
+    /// is current again, as if a user had restored it. No request has come yet.
+    func giveWay(_ file: FileID) {
+        do {
+            let live = try recorded.files.open(file)
+            let names = try recorded.engine.names(of: file).filter { !$0.hasNoVersions }
+            var documents: Set<DocumentNumber> = []
+            for row in names where documents.insert(row.document).inserted { try giveWay(file, row) }
+            TornMark.remove(from: live.raw)
+        } catch {
+            options.logger.error(
+                "a file that a power cut has left in parts stays as it is: \(error)", metadata: ["file": "\(file)"])
+        }
+    }
+
+    private func giveWay(_ file: FileID, _ row: NameRow) throws {
+        guard let torn = try recorded.engine.current(of: row.document), torn.content.file == file,
+            let path = recorded.path(of: row)
+        else { return }
+        var told = FactTransaction()
+        told.changes = [.marks(torn.number, added: .unfinished, removed: [])]
+        facts.commit(told)
+        let document = try finder.document(at: path, as: .container)
+        for version in document.versions where version.kind == .history {
+            guard version.flags.isDisjoint(with: [.unfinished, .contentLost]),
+                let number = try facts.version(version.id), number < torn.number,
+                let row = facts.facts().version(number),
+                // What was beside the name is none, but for what the same file had: labels alone told of that.
+                row.beside == .no || row.content.file == file, try isWhole(version, row, document)
+            else { continue }
+            _ = try work.restore(version, of: document, to: nil, as: .container)
+            options.logger.warning(
+                "a save was cut short: the version before it is current again, and it is in the history",
+                metadata: ["file": "\(path)"])
+            return
+        }
+    }
+
+    private func isWhole(_ version: Version, _ row: VersionRow, _ document: DocumentRecord) throws -> Bool {
+        guard let content = try? finder.content(of: version, in: document) else { return false }
+        let size = try Backing.stat(content.raw).size
+        return try VersionBytes(facts: facts).begins(content.raw, size, with: row)
+    }
+}

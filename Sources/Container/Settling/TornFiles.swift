@@ -1,0 +1,157 @@
+// Files that a power cut has left in parts, before anything is settled.
+
+import Glibc
+import Lineage
+import SystemPackage
+import VersionModel
+import VersionStore
+
+/// Judges the files that may not have reached the disk (``Lineage/ArrivedFile``).
+struct TornFiles {
+    let disk: SettledTree
+    let kept: KeptObjects
+    let survivors: Survivors
+
+    private var facts: FactStore { kept.facts }
+    private var bytes: VersionBytes { VersionBytes(facts: facts) }
+
+    /// The files among these that are to give way, because an earlier mount has found them torn.
+    func marked(_ files: Set<FileID>) throws(Errno) -> Set<FileID> {
+        var torn: Set<FileID> = []
+        for file in files {
+            if let live = try disk.find(file, kept), TornMark.isSet(on: live.file.raw) { torn.insert(file) }
+        }
+        return torn
+    }
+
+    /// Finds the torn files of a power cut, and marks them. One that cannot be looked at is none.
+    func find(_ marked: MountSettling.Marked) throws(Errno) -> Set<FileID> {
+        let log = facts.facts()
+        var files = marked.files.union(marked.contents.map(\.file))
+        for place in marked.places { if let file = log.lastRow(at: place)?.file { files.insert(file) } }
+        guard log.failure == nil else { throw .ioError }
+        let contents = Dictionary(grouping: marked.contents, by: \.file)
+        var torn: Set<FileID> = []
+        for file in files {
+            let recent = contents[file] ?? []
+            guard let live = try disk.find(file, kept, recent), try isTorn(live, file, recent) else { continue }
+            TornMark.set(on: live.file.raw)
+            torn.insert(file)
+        }
+        return torn
+    }
+
+    private func isTorn(
+        _ live: SettledTree.Live, _ file: FileID, _ recent: [Content]
+    ) throws(Errno) -> Bool {
+        if TornMark.isSet(on: live.file.raw) { return true }
+        let log = facts.facts()
+        let recorded = log.lastContent(of: file)
+        let contents = recent.filter { kept.size(of: $0) != nil } + (recorded.map { [$0] } ?? [])
+        guard let last = contents.max(by: { $0.generation < $1.generation }) else { return false }
+        var arrived = ArrivedFile()
+        arrived.isLastKept = kept.size(of: last) != nil
+        // An older save has reached the disk.
+        guard arrived.isLastKept || recent.contains(last) else { return false }
+        let versions = log.versions(in: last).filter { !$0.isForgotten }
+        arrived.isLeftAlone = isLeftAlone(live, file, versions.last)
+        if arrived.isLeftAlone { return false }
+        if arrived.isLastKept {
+            try look(live, asOverwritten: last, &arrived)
+        } else if let version = versions.last {
+            try look(live, as: version, versions.map(\.fingerprint.size), &arrived)
+        } else { return false }
+        arrived.isVersion = isVersion(live, log.names(of: file), log)
+        guard log.failure == nil else { throw .ioError }
+        if arrived.isTorn, !arrived.isLastKept, let version = versions.last { try goBack(version, live) }
+        return arrived.isTorn
+    }
+
+    private func isLeftAlone(_ live: SettledTree.Live, _ file: FileID, _ version: VersionRow?) -> Bool {
+        if version?.isImage ?? false || disk.awaitsCapture(file) { return true }
+        if DatabaseRule.database(ofJournal: live.name) != nil { return true }
+        if DatabaseRule.isDatabase(live.name, file: live.file.raw) { return true }
+        // A daemon without root's rights does not see all processes.
+        let mayBeWritten = geteuid() != 0 || survivors.mayInclude(file, live.stat.key)
+        return mayBeWritten && WritableMappings.exist(on: live.file.raw)
+    }
+
+    // MARK: What is known
+
+    /// The last content is kept, and the file may have been overwritten since.
+    private func look(
+        _ live: SettledTree.Live, asOverwritten last: Content, _ arrived: inout ArrivedFile
+    ) throws(Errno) {
+        guard let object = try kept.open(last) else { return }
+        arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw)
+        for label in labels(live) where label.content.file == last.file && label.content.generation > last.generation {
+            if try bytes.begins(live.file.raw, live.stat.size, with: label) { arrived.beginsWithSynchronized = true }
+        }
+    }
+
+    /// The last content is in the file, or has been.
+    private func look(
+        _ live: SettledTree.Live, as version: VersionRow, _ sizes: [UInt64], _ arrived: inout ArrivedFile
+    ) throws(Errno) {
+        arrived.beginsWithLast = try bytes.begins(live.file.raw, live.stat.size, with: version)
+        if arrived.beginsWithLast { return }
+        let changed: Timestamp?
+        do { changed = try facts.detail(of: version.number)?.changed } catch { throw .ioError }
+        arrived.isUntouched = live.stat.modified == version.modified || changed.map { live.stat.changed <= $0 } ?? false
+        // What was written much later is no remainder of this.
+        guard live.stat.changed.since(changed ?? version.time) <= ContainerState.dirtyNanoseconds else { return }
+        let lengths = sizes + labels(live).filter { $0.content == version.content }.map(\.fingerprint.size)
+        arrived.lacksBlocks = bytes.lacksBlocks(
+            live.file.raw, live.stat.size, of: version, lengths: lengths.filter { $0 < version.fingerprint.size })
+    }
+
+    /// Nothing at all may be a version by chance, and is what a power cut leaves.
+    private func isVersion(_ live: SettledTree.Live, _ names: [NameRow], _ log: StoredFacts) -> Bool {
+        guard live.stat.size > 0, live.stat.size <= FileLooks.hashedAtOnce,
+            let found = bytes.beginning(of: live.file.raw, live.stat.size)
+        else { return false }
+        return names.contains { row in
+            log.versions(of: row.document, equalTo: found).contains { !$0.isForgotten }
+        }
+    }
+
+    private func labels(_ live: SettledTree.Live) -> [VersionRow] {
+        kept.custodian.state.contents.labels(live: FileDescriptor(rawValue: live.file.raw)).compactMap(\.row)
+    }
+
+    /// A version that was amended since it was synchronized is what it was then, if the file begins with that.
+    private func goBack(_ version: VersionRow, _ live: SettledTree.Live) throws(Errno) {
+        for label in labels(live)
+        where label.number == version.number && label.content == version.content
+            && label.fingerprint.size < version.fingerprint.size
+        {
+            guard try bytes.begins(live.file.raw, live.stat.size, with: label) else { continue }
+            var amended = version
+            (amended.fingerprint, amended.modified) = (label.fingerprint, label.modified)
+            return facts.commit(FactTransaction([.amend(amended)]))
+        }
+    }
+}
+
+extension SettledTree {
+    /// A file with its name.
+    struct Live {
+        var name: FileName
+        var file: SharedDescriptor
+        var stat: FileStat
+    }
+
+    /// A file that has a name by the facts, or by what these kept contents say.
+    func find(_ file: FileID, _ kept: KeptObjects, _ contents: [Content] = []) throws(Errno) -> Live? {
+        let log = facts.facts()
+        var places = log.names(of: file).filter { !$0.hasNoVersions }.map(\.place)
+        guard log.failure == nil else { throw .ioError }
+        if places.isEmpty { for content in contents { places += try kept.labels(of: content).map(\.place) } }
+        for number in places {
+            guard try look(at: number) == .file(file), let place = try place(number) else { continue }
+            let opened = try open(file)
+            return Live(name: place.name, file: opened, stat: try Backing.stat(opened.raw))
+        }
+        return nil
+    }
+}

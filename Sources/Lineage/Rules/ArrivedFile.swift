@@ -1,0 +1,39 @@
+// Which files a power cut has left in parts: judged before anything is settled (docs/decisions/0003).
+
+/// What is known of a file after a power cut. Its last content is the last one that a fact or a kept content tells of.
+///
+/// | the file | |
+/// |---|---|
+/// | is a database, or a program writes to it | is left alone: it has its own recovery, or is not done |
+/// | begins with the last content's last version, or is another version of its document | has arrived |
+/// | was overwritten since that content was kept, and its label says that the new bytes were synchronized | the same |
+/// | was overwritten since that content was kept | is torn: no fact tells that a save was complete |
+/// | has another content than was saved, and nothing has touched it since | is torn |
+/// | was touched since, and lacks blocks | is torn: it was being written once more |
+/// | was touched since | was edited |
+///
+/// A torn file's bytes are a version, marked as unfinished, and the newest whole version before it is current again.
+public struct ArrivedFile: Hashable, Sendable {
+    /// A database, or a file that a program writes to.
+    public var isLeftAlone = false
+    /// Whether it begins with the last version of its last content, or with all of that, if it is kept.
+    public var beginsWithLast = false
+    /// Whether its bytes are those of any version of its document.
+    public var isVersion = false
+    /// Whether the last content is kept, so that the file may have been overwritten since.
+    public var isLastKept = false
+    /// Whether its label tells of a later content that was synchronized, and it begins with that.
+    public var beginsWithSynchronized = false
+    /// Whether nothing has changed it since its last version was recorded.
+    public var isUntouched = false
+    /// Whether it is shorter than that version, or has blocks that have not arrived.
+    public var lacksBlocks = false
+
+    public init() {}
+
+    public var isTorn: Bool {
+        if isLeftAlone || beginsWithLast || isVersion { return false }
+        if isLastKept { return !beginsWithSynchronized }
+        return isUntouched || lacksBlocks
+    }
+}
