@@ -175,7 +175,7 @@ let package = Package(
             "CrashTests",
             [
                 "versionsfs", "versionsctl", "CrashLoad", "CrashWorker", "RaceWorker", "BlockRecorder", "FaultShim",
-                "Container", "VersionStore", "VersionModel", "FUSE", "CLinux", logging, system, crypto,
+                "Container", "Lineage", "VersionStore", "VersionModel", "FUSE", "CLinux", logging, system, crypto,
             ]),
         tests("LoadTests", ["versionsfs", "versionsctl", "TestActor", "CoordinationActor"]),
         tests("SecurityTests", ["versionsfs", "versionsctl", "TestActor"]),

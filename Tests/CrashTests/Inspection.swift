@@ -29,6 +29,11 @@ struct Inspection {
         isKill = ending == .kill
         let root = try FileDescriptor.open(FilePath(path), .readOnly, options: .directory)
         defer { try? root.close() }
+        let format = Self.read(path + "/.versionsfs/format") ?? []
+        guard !format.starts(with: "versionsfs 2".utf8) else {
+            try lookAtFacts(root, path)
+            return
+        }
         let store = try VersionStore(
             root: root, options: .init(clock: LaterClock(), logger: Logger(label: "inspection"), readOnly: true))
         defer { store.close() }
@@ -101,6 +106,14 @@ struct Inspection {
             if let beginning = try? handle.read(upToCount: bytes.count), beginning.elementsEqual(bytes) { return true }
         }
         return false
+    }
+
+    /// A container that the engine has served. Its check was made by the tool.
+    private mutating func lookAtFacts(_ root: FileDescriptor, _ path: String) throws {
+        let found = try FactInspection(root, path)
+        (versions, unfinished) = (found.versions.count, found.unfinished)
+        for version in found.versions { note(version.bytes) }
+        if isKill { for lost in found.lost { problems.append("the content of version \(lost) is lost") } }
     }
 
     private mutating func note(_ bytes: [UInt8]?) {
