@@ -133,6 +133,7 @@ extension Crashes {
             return try disk.cut(&replay, behind: end, .nothing, &dice) { point in
                 let container = TestContainer(existing: point + "/container")
                 defer { container.abandon() }
+                try container.startMachineAnew()
                 try container.mount()
                 try container.unmount()
                 let inspection = try Inspection(container.path, after: .powerCut)

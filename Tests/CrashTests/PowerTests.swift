@@ -137,6 +137,7 @@ struct RecordedLoad {
         for entry in entries.prefix(while: { $0.time < time }) { ledger.add(entry) }
         let mounted = TestContainer(existing: "\(point)/\(container)")
         defer { mounted.abandon() }
+        try mounted.startMachineAnew()
         try mounted.mount()
         var problems = try mounted.checkFindings().map { "check: \($0)" }
         try mounted.unmount()
@@ -152,5 +153,16 @@ struct RecordedLoad {
             directories.contains { entry.file.hasPrefix($0) }
         }
         return "what was done there:\n" + done.suffix(200).map(\.line).joined()
+    }
+}
+
+extension TestContainer {
+    /// The marks of the mount before are of another boot, as after any power cut: what they begin with does not count.
+    func startMachineAnew() throws {
+        let marks = file(".versionsfs/marks")
+        guard FileManager.default.fileExists(atPath: marks) else { return }
+        let opened = try FileHandle(forUpdating: URL(fileURLWithPath: marks))
+        defer { try? opened.close() }
+        try opened.write(contentsOf: Data(repeating: 0, count: 8))
     }
 }
