@@ -31,12 +31,13 @@ extension KeptObjects: SettledContents {
     ) throws(Errno) -> Lineage.Label? {
         let version = label.version
         guard let number = facts.number(of: version.id), version.content == ContentID(content) else { return nil }
+        let size = min(version.size, try Backing.stat(object.raw).size)
         let bytes: Fingerprint
-        if version.size > FileLooks.hashedAtOnce {
-            bytes = .unknown(version.size, in: content, modified: version.modified)
+        if size > FileLooks.hashedAtOnce {
+            bytes = .unknown(size, in: content, modified: version.modified)
         } else {
-            guard let hash = ContentHash.sha256(of: object.raw, size: version.size) else { return nil }
-            bytes = Fingerprint(hash: hash, size: version.size)
+            guard let hash = ContentHash.sha256(of: object.raw, size: size) else { return nil }
+            bytes = Fingerprint(hash: hash, size: size)
         }
         let (place, author): (PlaceNumber, ActorNumber)
         do throws(StoreError) {
@@ -48,7 +49,10 @@ extension KeptObjects: SettledContents {
             fingerprint: bytes, file: content.file, modified: version.modified, author: author)
         var parents = version.parents.compactMap { facts.number(of: $0) }[...]
         row.parents = Parents(parents.popFirst(), parents.popFirst())
-        return Lineage.Label(version: row, place: place)
+        var told = Lineage.Label(version: row, place: place)
+        let isHashed = size <= FileLooks.hashedAtOnce
+        told.isPart = size < version.size || isHashed && label.row.map { $0.fingerprint != bytes } ?? false
+        return told
     }
 }
 
@@ -63,9 +67,8 @@ extension KeptObjects {
         }
     }
 
-    /// What a kept content says of a version, not what it has.
-    func stated(_ version: VersionRow) -> VersionRow? {
-        let labels = try? custodian.state.contents.labels(of: ContentID(version.content))
-        return labels?.lazy.compactMap(\.row).first { $0.number == version.number }
+    /// The versions of a kept content as it says, not as it has them.
+    func stated(_ content: Content) -> [VersionRow] {
+        ((try? custodian.state.contents.labels(of: ContentID(content))) ?? []).compactMap(\.row)
     }
 }

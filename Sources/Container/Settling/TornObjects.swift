@@ -12,7 +12,7 @@ import VersionStore
 /// |---|---|
 /// | and whose file has them | goes: the copy was being made, and nothing was changed yet |
 /// | and says that this is all | is whole: the version was amended before it was kept |
-/// | else | is what there is of the version, which is marked as unfinished |
+/// | else | is what there is of the version, which is marked as unfinished (``Lineage/Label/isPart``) |
 struct TornObjects {
     let disk: SettledTree
     let kept: KeptObjects
@@ -25,12 +25,14 @@ struct TornObjects {
         for content in contents.sorted(by: { ($0.file, $0.generation) < ($1.file, $1.generation) }) {
             let versions = log.versions(in: content).filter { !$0.isForgotten }
             guard log.failure == nil else { throw .ioError }
-            guard !versions.isEmpty, let object = try kept.open(content) else { continue }
-            let torn = try torn(versions, object)
+            // Of what no fact tells, it says what it is to have.
+            let wanted = versions.isEmpty ? kept.stated(content) : versions
+            guard !wanted.isEmpty, let object = try kept.open(content) else { continue }
+            let torn = try torn(wanted, object)
             if torn.isEmpty { continue }
-            if let live = try disk.find(content.file, kept), try has(live.file, versions) {
+            if let live = try disk.find(content.file, kept, [content]), try has(live.file, wanted) {
                 kept.drop(content)
-            } else {
+            } else if !versions.isEmpty {
                 try amend(torn, object)
             }
         }
@@ -40,7 +42,7 @@ struct TornObjects {
         let size = try Backing.stat(object.raw).size
         var torn: [VersionRow] = []
         for version in versions where try !bytes.begins(object.raw, size, with: version) {
-            let stated = kept.stated(version)
+            let stated = kept.stated(version.content).first { $0.number == version.number }
             let isStated = try stated.map { (stated) throws(Errno) in
                 try bytes.begins(object.raw, size, with: stated)
             }

@@ -219,6 +219,22 @@ import VersionModel
         #expect(try container.problems() == [])
     }
 
+    @Test("What was deleted, and has come in part, is there as far as it has come, though no fact tells of it")
+    func deletedInPart() throws {
+        let container = try ServedContainer()
+        try container.save("other", "one")
+        let state = try durable(container)
+        try container.save("f", "text")
+        let content = try #require(try container.told().versions.last?.content)
+        try container.unlink("f")
+        let object = ".versionsfs/objects/\(container.store.contents.name(of: ContentID(content)).name)"
+        try container.kill(leaving: state) { try tear(container, object, "te") }
+        #expect(try container.deleted() == [["te"]])
+        let version = try #require(try container.told().versions.last?.number)
+        #expect(try container.facts.detail(of: version)?.marks == .unfinished)
+        #expect(try container.problems() == [])
+    }
+
     @Test("A file that was to give way when the daemon was killed once more does so at the next mount")
     func interrupted() throws {
         let container = try ServedContainer()
