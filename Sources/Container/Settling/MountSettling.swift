@@ -195,7 +195,7 @@ final class MountSettling {
             let lost = lost(by: plan, over: facts, group, found)
             if !plan.facts.isEmpty || !lost.isEmpty {
                 try parts.holding(self.found.filter { group.places.contains($0.key) }) { () throws(Errno) in
-                    try record(plan.facts, lost, parts(of: found), over: facts, from: first, last: end)
+                    try record(plan.facts, lost, CutContents(found), over: facts, from: first, last: end)
                 }
             }
             try perform(plan.before + plan.after)
@@ -225,25 +225,13 @@ final class MountSettling {
         }.map(\.number)
     }
 
-    /// What there is of kept contents that a power cut has left in parts.
-    private func parts(of found: Lineage.Found) -> [Content: Set<Fingerprint>] {
-        var cut: [Content: Set<Fingerprint>] = [:]
-        for label in found.objects.flatMap(\.labels) where label.isPart {
-            cut[label.version.content, default: []].insert(label.version.fingerprint)
-        }
-        return cut
-    }
-
     private func record(
-        _ facts: [Fact], _ lost: [VersionNumber], _ cut: [Content: Set<Fingerprint>], over former: Facts,
+        _ facts: [Fact], _ lost: [VersionNumber], _ cut: CutContents, over former: Facts,
         from first: UInt64, last: UInt64
     ) throws(Errno) {
         var told = FactTransaction(facts)
         told.lose(lost, at: parts.clock.now())
-        for fact in facts {
-            guard let version = fact.saved, cut[version.content]?.contains(version.fingerprint) ?? false else { continue }
-            told.changes.append(.marks(version.number, added: .unfinished, removed: []))
-        }
+        told.changes += cut.marks(of: facts)
         for case .row(let row) in facts where row.hasNoVersions {
             guard let file = row.file, let status = try parts.disk.status(of: file) else { continue }
             told.describe(row.number, NameDetail(type: status.entryType))
@@ -361,16 +349,6 @@ final class MountSettling {
             objects.append(Lineage.Found.Object(content: content, labels: labels))
         }
         return objects
-    }
-}
-
-extension Fact {
-    /// A version as it is recorded, or as it is by now.
-    fileprivate var saved: VersionRow? {
-        switch self {
-        case .version(let version), .amend(let version): version
-        case .row, .settle, .forget, .publish, .purge: nil
-        }
     }
 }
 

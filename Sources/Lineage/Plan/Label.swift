@@ -7,7 +7,7 @@ public struct Label: Hashable, Sendable {
     /// The row that it was saved under, and the removal that the object is kept for; none where only the end of the
     /// catalog may be missing.
     public var rows: [NameRow] = []
-    /// Whether a power cut has left other bytes of the version than the object says: the version has what is there.
+    /// Whether a power cut has left other bytes of the version than the object says: these are the version now.
     public var isPart = false
 
     public init(version: VersionRow, place: PlaceNumber) {
