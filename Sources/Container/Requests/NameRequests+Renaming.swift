@@ -6,6 +6,7 @@ import Glibc
 import Lineage
 import SystemPackage
 import VersionModel
+import VersionStore
 
 extension NameRequests {
     /// A rename as it was asked for.
@@ -73,6 +74,7 @@ extension NameRequests {
         let place = try recorded.freePlace(move.newName, in: move.newParent)
         try refuseIfStale(move, from: found[0].place, to: place, isOver: found.count > 1, by: program)
         let events = events(of: move, from: found[0].place, to: place, by: program)
+        if found.count > 1, !move.isExchange { mark(move, found[0].file) }
         let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)
         }
@@ -87,6 +89,28 @@ extension NameRequests {
             // What is left unpublished by a failure is found after the next start.
             try? recorded.publish(in: one.file, by: requester)
         }
+    }
+
+    /// A file that takes the name of another one says what it is: after a power cut no fact may tell of that. A big file
+    /// with holes, or one that is still open for writing, may be anything.
+    private func mark(_ move: Move, _ file: FileID) {
+        guard move.source.stat.isRegular, move.target?.stat.isRegular ?? false,
+            !(move.source.node?.hasWriters ?? false), let live = try? recorded.files.open(file),
+            let stat = try? Backing.stat(live.raw)
+        else { return }
+        let known = recorded.engine.scene.recall(file)?.file
+        if let known, !known.isChanged, known.fingerprint.size == stat.size, known.modified == stat.modified {
+            return mark(live, known.fingerprint)
+        }
+        guard stat.size <= FileLooks.hashedAtOnce, let hash = ContentHash.sha256(of: live.raw, size: stat.size) else {
+            return mark(live, Fingerprint(size: stat.size, high: 0, low: 0))
+        }
+        mark(live, Fingerprint(hash: hash, size: stat.size))
+    }
+
+    private func mark(_ file: SharedDescriptor, _ bytes: Fingerprint) {
+        let isKnown = bytes.size <= FileLooks.hashedAtOnce || SaveMark.isWithoutHoles(file.raw, size: bytes.size)
+        if isKnown { RenamedMark(bytes).set(on: file.raw) }
     }
 
     /// A rename over a document replaces it. One to a name that its program makes up, as vim's to `f~`, begins a save:

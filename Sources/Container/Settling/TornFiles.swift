@@ -31,11 +31,31 @@ struct TornFiles {
         for place in marked.places { if let file = log.lastRow(at: place)?.file { files.insert(file) } }
         guard log.failure == nil else { throw .ioError }
         let contents = Dictionary(grouping: marked.contents, by: \.file)
-        var torn: Set<FileID> = []
+        var torn = try renamed(marked.places.sorted(), contents)
         for file in files {
             let recent = contents[file] ?? []
             guard let live = try disk.find(file, kept, recent), try isTorn(live, file, recent) else { continue }
             TornMark.set(on: live.file.raw)
+            torn.insert(file)
+        }
+        return torn
+    }
+
+    /// Files of which no fact tells, at places that had others.
+    private func renamed(
+        _ places: [PlaceNumber], _ contents: [FileID: [Content]]
+    ) throws(Errno) -> Set<FileID> {
+        var torn: Set<FileID> = []
+        for number in places {
+            guard case .file(let file) = try disk.look(at: number), contents[file] == nil,
+                facts.facts().lastContent(of: file) == nil, let place = try disk.place(number)
+            else { continue }
+            let opened = try disk.open(file)
+            let live = SettledTree.Live(name: place.name, file: opened, stat: try Backing.stat(opened.raw))
+            guard let mark = RenamedMark(of: opened.raw), !mark.isWhole(opened.raw, live.stat.size),
+                !isLeftAlone(live, file, nil)
+            else { continue }
+            TornMark.set(on: opened.raw)
             torn.insert(file)
         }
         return torn

@@ -72,6 +72,20 @@ import VersionModel
         #expect(try container.problems() == [])
     }
 
+    @Test("The same if no fact tells of the rename; one that has come stays", arguments: ["", "t\0o", "two"])
+    func renamedUnknown(_ arrived: String) throws {
+        let container = try ServedContainer()
+        try container.save("f", "one")
+        let state = try durable(container)
+        try container.save("new", "two")
+        try container.rename("new", to: "f")
+        try container.kill(leaving: state) { try tear(container, "f", arrived) }
+        #expect(container.text("f") == (arrived == "two" ? "two" : "one"))
+        #expect(try unfinished(container, "f") == (arrived == "two" ? [] : [arrived]))
+        #expect(try container.history("f").last == "one")
+        #expect(try container.problems() == [])
+    }
+
     @Test("What was being written, and no fact tells of, gives way", arguments: [true, false])
     func unknown(isClosed: Bool) throws {
         let container = try ServedContainer()
