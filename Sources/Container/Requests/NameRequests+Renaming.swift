@@ -91,8 +91,8 @@ extension NameRequests {
         }
     }
 
-    /// A file that takes the name of another one says what it is: after a power cut no fact may tell of that. A big file
-    /// with holes, or one that is still open for writing, may be anything.
+    /// A file that takes the name of another one says what it is: after a power cut no fact may tell of that. A big
+    /// file with holes, or one that is still open for writing, may be anything.
     private func mark(_ move: Move, _ file: FileID) {
         guard move.source.stat.isRegular, move.target?.stat.isRegular ?? false,
             !(move.source.node?.hasWriters ?? false), let live = try? recorded.files.open(file),

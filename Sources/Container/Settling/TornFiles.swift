@@ -83,7 +83,7 @@ struct TornFiles {
         } else { return false }
         arrived.isVersion = isVersion(live, log.names(of: file), log)
         guard log.failure == nil else { throw .ioError }
-        if arrived.isTorn, !arrived.isLastKept, let version = versions.last { try goBack(version, live) }
+        if arrived.isTorn, !arrived.isLastKept, let version = versions.last, try goBack(version, live) { return false }
         return arrived.isTorn
     }
 
@@ -140,7 +140,8 @@ struct TornFiles {
     }
 
     /// A version that was amended since it was synchronized is what it was then, if the file begins with that.
-    private func goBack(_ version: VersionRow, _ live: SettledTree.Live) throws(Errno) {
+    /// - Returns: whether the file has nothing else.
+    private func goBack(_ version: VersionRow, _ live: SettledTree.Live) throws(Errno) -> Bool {
         for label in labels(live)
         where label.number == version.number && label.content == version.content
             && label.fingerprint.size < version.fingerprint.size
@@ -148,8 +149,10 @@ struct TornFiles {
             guard try bytes.begins(live.file.raw, live.stat.size, with: label) else { continue }
             var amended = version
             (amended.fingerprint, amended.modified) = (label.fingerprint, label.modified)
-            return facts.commit(FactTransaction([.amend(amended)]))
+            facts.commit(FactTransaction([.amend(amended)]))
+            return label.fingerprint.size == live.stat.size
         }
+        return false
     }
 }
 
