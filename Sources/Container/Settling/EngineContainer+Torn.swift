@@ -31,12 +31,10 @@ extension EngineContainer {
         told.changes = [.marks(torn.number, added: .unfinished, removed: [])]
         facts.commit(told)
         let document = try finder.document(at: path, as: .container)
-        for version in document.versions where version.kind == .history {
-            guard version.flags.isDisjoint(with: [.unfinished, .contentLost]),
-                let number = try facts.version(version.id), number < torn.number,
-                let row = facts.facts().version(number),
-                // What was beside the name is none, but for what the same file had: labels alone told of that.
-                row.beside == .no || row.content.file == file, try isWhole(version, row, document)
+        for row in try candidates(file, document, before: torn) {
+            let detail = try facts.detail(of: row.number)
+            guard let id = facts.id(of: row.number, detail), let version = try browsing.past.version(id),
+                version.flags.isDisjoint(with: [.unfinished, .contentLost]), try isWhole(version, row, document)
             else { continue }
             _ = try work.restore(version, of: document, to: nil, as: .container)
             options.logger.warning(
@@ -44,6 +42,22 @@ extension EngineContainer {
                 metadata: ["file": "\(path)"])
             return
         }
+    }
+
+    /// What a document may have been before, newest first. Of what the same file had, labels alone may tell: then it is
+    /// beside the name, or another document's.
+    private func candidates(
+        _ file: FileID, _ document: DocumentRecord, before torn: VersionRow
+    ) throws -> [VersionRow] {
+        let log = facts.facts()
+        var rows: [VersionNumber: VersionRow] = [:]
+        for row in log.versions(from: file) where row.content.file == file { rows[row.number] = row }
+        for version in document.versions where version.kind == .history {
+            guard let number = try facts.version(version.id), let row = log.version(number), row.beside == .no
+            else { continue }
+            rows[number] = row
+        }
+        return rows.values.filter { $0.number < torn.number && !$0.isForgotten }.sorted { $0.number > $1.number }
     }
 
     private func isWhole(_ version: Version, _ row: VersionRow, _ document: DocumentRecord) throws -> Bool {

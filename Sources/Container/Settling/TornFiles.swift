@@ -103,7 +103,10 @@ struct TornFiles {
         _ live: SettledTree.Live, asOverwritten last: Content, _ arrived: inout ArrivedFile
     ) throws(Errno) {
         guard let object = try kept.open(last) else { return }
-        arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw)
+        // What is only appended to is not kept.
+        if try Backing.stat(object.raw).size >= live.stat.size {
+            arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw)
+        }
         for label in labels(live) where label.content.file == last.file && label.content.generation > last.generation {
             if try bytes.begins(live.file.raw, live.stat.size, with: label) { arrived.beginsWithSynchronized = true }
         }

@@ -6,6 +6,7 @@
 /// |---|---|
 /// | is a database, or a program writes to it | is left alone: it has its own recovery, or is not done |
 /// | begins with the last content's last version, or is another version of its document | has arrived |
+/// | is the last content, which is kept | the same |
 /// | was overwritten since that content was kept, and its label says that the new bytes were synchronized | the same |
 /// | was overwritten since that content was kept | is torn: no fact tells that a save was complete |
 /// | has another content than was saved, and nothing has touched it since | is torn |
@@ -16,7 +17,7 @@
 public struct ArrivedFile: Hashable, Sendable {
     /// A database, or a file that a program writes to.
     public var isLeftAlone = false
-    /// Whether it begins with the last version of its last content, or with all of that, if it is kept.
+    /// Whether it begins with the last version of its last content; if that is kept, whether it has just these bytes.
     public var beginsWithLast = false
     /// Whether its bytes are those of any version of its document.
     public var isVersion = false

@@ -86,6 +86,33 @@ import VersionModel
         #expect(try container.problems() == [])
     }
 
+    @Test("What a renamed file had before it was written over is current again, though labels alone tell of it")
+    func renamedAndWrittenOver() throws {
+        let container = try ServedContainer()
+        try container.save("f", "one")
+        let state = try durable(container)
+        try container.save("f.new", "two")
+        try container.rename("f.new", to: "f")
+        try container.save("f", "three")
+        try container.kill(leaving: state) { try tear(container, "f", "th") }
+        #expect(container.text("f") == "two")
+        #expect(try unfinished(container, "f") == ["th"])
+        #expect(try container.problems() == [])
+    }
+
+    @Test("What was written over from its beginning, and is longer now, gives way")
+    func longer() throws {
+        let container = try ServedContainer()
+        try container.save("f", "one")
+        let state = try durable(container)
+        let handle = try container.open("f", O_RDWR)
+        try container.put("three", handle, "f")
+        try container.close(handle, "f")
+        try container.kill(leaving: state) { try tear(container, "f", "one\0\0") }
+        #expect(container.text("f") == "one")
+        #expect(try unfinished(container, "f") == ["one\0\0"])
+    }
+
     @Test("What was being written, and no fact tells of, gives way", arguments: [true, false])
     func unknown(isClosed: Bool) throws {
         let container = try ServedContainer()
