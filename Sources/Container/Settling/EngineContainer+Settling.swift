@@ -56,7 +56,8 @@ extension EngineContainer {
         _ marked: MountSettling.Marked, _ left: Set<FileID>, _ files: TornFiles, _ isCut: Bool
     ) throws(Errno) -> Set<FileID> {
         guard isCut else { return try files.marked(left) }
-        try TornObjects(disk: files.disk, kept: files.kept).settle(marked.contents)
+        var files = files
+        files.parts = try TornObjects(disk: files.disk, kept: files.kept).settle(marked.contents)
         return try files.find(marked)
     }
 

@@ -11,6 +11,8 @@ struct TornFiles {
     let disk: SettledTree
     let kept: KeptObjects
     let survivors: Survivors
+    /// Kept contents of which only a part is left: a file with the same bytes has no more of them.
+    var parts: Set<Content> = []
 
     private var facts: FactStore { kept.facts }
     private var bytes: VersionBytes { VersionBytes(facts: facts) }
@@ -104,7 +106,7 @@ struct TornFiles {
     ) throws(Errno) {
         guard let object = try kept.open(last) else { return }
         // What is only appended to is not kept.
-        if try Backing.stat(object.raw).size >= live.stat.size {
+        if !parts.contains(last), try Backing.stat(object.raw).size >= live.stat.size {
             arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw)
         }
         for label in labels(live) where label.content.file == last.file && label.content.generation > last.generation {

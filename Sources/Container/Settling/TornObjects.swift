@@ -20,8 +20,10 @@ struct TornObjects {
     private var facts: FactStore { kept.facts }
     private var bytes: VersionBytes { VersionBytes(facts: facts) }
 
-    func settle(_ contents: Set<Content>) throws(Errno) {
+    /// - Returns: those of which only a part is left.
+    func settle(_ contents: Set<Content>) throws(Errno) -> Set<Content> {
         let log = facts.facts()
+        var parts: Set<Content> = []
         for content in contents.sorted(by: { ($0.file, $0.generation) < ($1.file, $1.generation) }) {
             let versions = log.versions(in: content).filter { !$0.isForgotten }
             guard log.failure == nil else { throw .ioError }
@@ -32,10 +34,12 @@ struct TornObjects {
             if torn.isEmpty { continue }
             if let live = try disk.find(content.file, kept, [content]), try has(live.file, wanted) {
                 kept.drop(content)
-            } else if !versions.isEmpty {
-                try amend(torn, object)
+                continue
             }
+            parts.insert(content)
+            if !versions.isEmpty { try amend(torn, object) }
         }
+        return parts
     }
 
     private func torn(_ versions: [VersionRow], _ object: SharedDescriptor) throws(Errno) -> [VersionRow] {

@@ -100,6 +100,21 @@ import VersionModel
         #expect(try container.problems() == [])
     }
 
+    @Test("A file of which nothing has come, nor of what was kept of it, gives way to what was before both")
+    func nothingOfBoth() throws {
+        let container = try ServedContainer()
+        try container.save("f", "one")
+        let state = try durable(container)
+        try container.save("f.new", "two")
+        try container.rename("f.new", to: "f")
+        let content = try #require(try container.told().versions.last?.content)
+        _ = try container.open("f", O_RDWR | O_TRUNC)
+        let object = ".versionsfs/objects/\(container.store.contents.name(of: ContentID(content)).name)"
+        try container.kill(leaving: state) { try tear(container, object, "") }
+        #expect(container.text("f") == "one")
+        #expect(try container.problems() == [])
+    }
+
     @Test("What was written over from its beginning, and is longer now, gives way")
     func longer() throws {
         let container = try ServedContainer()
