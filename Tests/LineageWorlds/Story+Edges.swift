@@ -86,6 +86,14 @@ extension Story {
             "save t; mv f t; rm t",
             "f: -", "deleted: t a b"),
         Story(
+            "what a file was saved as under a made-up name goes when that becomes a real one",
+            "save t; save t; mv t g; save t; save t; mv t f",
+            "g: c", "f: e a", "versions: a c e"),
+        Story(
+            "the same where its content is the other's already, and its writer is not released yet",
+            "h=REPLACE t; repeat h; flush h; same f; mv t f; release h",
+            "f: ? a", "versions: a ?"),
+        Story(
             "what a made-up name has got by an exchange is thrown away with it: the other name has had it",
             "save t; swap t f; rm t",
             "f: b a", "deleted: "),

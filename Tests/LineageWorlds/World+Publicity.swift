@@ -6,7 +6,7 @@ import VersionModel
 extension World {
     /// Names that are only in memory, and what they were made for, are no concern of what everyone sees.
     func publicityProblems() -> [String] {
-        hasUnpublishedName ? partlyPublishedProblems() + danglingProblems() : []
+        hasUnpublishedName ? partlyPublishedProblems() + danglingProblems() + forgottenProblems() : []
     }
 
     /// Most worlds never had one.
@@ -46,6 +46,17 @@ extension World {
             }
         }
         return problems
+    }
+
+    /// A version that nobody sees has a name by which its program finds it, or it is gone: what is kept of it would
+    /// stay for ever.
+    private func forgottenProblems() -> [String] {
+        facts.versions.compactMap { version in
+            guard !version.isForgotten, !facts.isTold(version), let document = facts.document(of: version),
+                !facts.hasName(document)
+            else { return nil }
+            return "version \(version.number) is of a made-up name that is gone"
+        }
     }
 
     private func isTold(_ version: VersionNumber) -> Bool { facts[version].map(facts.isTold) ?? false }

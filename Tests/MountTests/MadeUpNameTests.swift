@@ -44,6 +44,41 @@ import Testing
     }
 
     @Test(
+        "what was kept of a temporary file goes with its name, also when it is renamed over a document",
+        arguments: [[:], ["VERSIONSFS_ENGINE": "1"]])
+    func kept(environment: [String: String]) throws {
+        try withContainer(
+            named: "madeup", files: ["f": "zero"], environment: environment, level: .versioned
+        ) { container in
+            try saveByTemporaryFiles(in: container)
+            let found = try contents(container, of: "f")
+            return (found == ["zero", "two"] ? [] : ["the versions hold \(found)"]) + (try container.checkAtRest())
+        }
+    }
+
+    private func saveByTemporaryFiles(in container: TestContainer) throws {
+        let editor = try ActorProcess("editor", in: container.path)
+        let temporary = "f.tmp.\(editor.pid).1"
+        func save(_ text: String, isOpenStill: Bool = false) throws {
+            try editor.must("open", "h", temporary, "w+creat+trunc")
+            try editor.must("write", "h", text)
+            if isOpenStill { try editor.must("dup", "h", "i") }
+            try editor.must("close", "h")
+        }
+        // Overwritten, with other bytes than the document gets.
+        try save("one")
+        try save("two")
+        try editor.must("rename", temporary, "f")
+        // A writer that the kernel serves by itself is in the file still, and the document has these bytes already.
+        try save("two", isOpenStill: true)
+        try editor.must("rename", temporary, "f")
+        try editor.must("close", "i")
+        try save("three")
+        try save("four")
+        try editor.must("unlink", temporary)
+    }
+
+    @Test(
         "a removed .versionsignore ignores nothing, and what was saved before it was ignored stays when it is removed")
     func ignored() throws {
         try withContainer(named: "ignored", files: ["a.o": "1\n"], level: .versioned) { container in

@@ -90,6 +90,12 @@ extension Planning {
         if isWanted || !kin.areKin(maker, actor) { record(.publish(row.number)) }
     }
 
+    /// The only name that a made-up document had is gone, because its file is another document's from now on. That has
+    /// what it holds; what was saved before under the made-up name, nobody sees, and nothing of it is kept.
+    mutating func forgetVersions(ofMadeUp document: DocumentNumber) {
+        for version in facts.versions(of: document) { record(.forget(version.number)) }
+    }
+
     /// A program renames another's file under a made-up name over one of its own: the other's is published first.
     mutating func publishStrangers(_ source: NameRow, over target: NameRow, by actor: ActorNumber) {
         guard let maker = facts[source.number]?.maker, facts[target.number]?.maker != nil,

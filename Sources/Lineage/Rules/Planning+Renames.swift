@@ -48,6 +48,7 @@ extension Planning {
         record(.row(come))
         part(partings, by: actor)
         let isPublication = !isPublished && !staysEphemeral && memory[file]?.holds != nil
+        if !isPublished, !staysEphemeral { forgetVersions(ofMadeUp: source.document) }
         if last != nil || isPublication { arrive(file, at: come, by: actor) }
     }
 
