@@ -224,15 +224,45 @@ extension Story {
             "1: read f; 2: save f; 1: save f; resolve f; drop f",
             "f: d", "conflicts f: ", "parents f: "),
         Story(
-            "a version that another document began with stays until that goes",
+            "a version that another document began with is not thinned until that goes",
             setup: "ln f g; age; save t; mv t f; age",
-            "drop f; save g; drop f",
+            "thin f; save g; thin f",
             "f: b a", "g: c a"),
         Story(
             "and goes then",
             setup: "ln f g; age; save t; mv t f; save g; age",
             "rm g; purge g; drop f",
-            "f: b"),
+            "f: b", "versions: b"),
+        Story(
+            "if a user gives it up, it is that document's own",
+            setup: "ln f g; age; save t; mv t f; age",
+            "drop f",
+            "f: b", "g: a", "content g: a", "history g: a", "versions: b a"),
+        Story(
+            "what its program saves next follows it",
+            setup: "ln f g; age; save t; mv t f; age",
+            "2: read g; 3: drop f; 2: save g; 1: rm f; purge f",
+            "g: c a", "parents g: a", "conflicts g: "),
+        Story(
+            "beside what that was saved as since",
+            setup: "ln f g; age; save t; mv t f; save g; age",
+            "drop f; 2: save g",
+            "f: b", "g: d a c", "parents g: c", "conflicts g: "),
+        Story(
+            "of each that began with it, also of one that is deleted",
+            setup: "save f; age; copy n f; copy g f; rm n; save f; age",
+            "drop f b; undelete n",
+            "f: c a", "g: b", "n: b", "content n: b"),
+        Story(
+            "a copy that its mover has thrown away keeps nothing of what it began with",
+            setup: "mv f n; save f; rm n; age",
+            "drop f",
+            "f: b", "deleted: ", "versions: b"),
+        Story(
+            "the same for what is thinned",
+            setup: "7: mv f n; save f; rm n; age",
+            "thin f",
+            "f: b", "deleted: ", "versions: b"),
         Story(
             "a program that has seen a version which is gone works from what was before it",
             "save f; 3: read f; 2: save f; drop f b; 3: save f",

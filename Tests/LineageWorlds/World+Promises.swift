@@ -42,8 +42,8 @@ extension World {
     /// Whether a content is one that programs have given up by this: a version of a name that its maker removed, whose
     /// author is kin of the maker, or one of a purged document, in any file that such a one had. A document that goes
     /// with a purged one is purged, too: a purge removes for good (DESIGN.md 7), and the content would be shown as that
-    /// document's. What a close has acknowledged is never given up otherwise, also not by amending: its handle writes
-    /// no more.
+    /// document's. So does what a copy began with that nobody wanted any more. What a close has acknowledged is never
+    /// given up otherwise, also not by amending: its handle writes no more.
     func isWithdrawn(_ content: Acknowledged, by plan: Plan) -> Bool {
         let removals = plan.facts.compactMap { if case .purge(let removal) = $0 { removal } else { nil } }
         let isPurge = !removals.isEmpty
@@ -61,7 +61,8 @@ extension World {
             return isPurge && hasContent
                 && facts.rows.contains { row in
                     row.file == content.file
-                        && (documents.contains(row.document) || row.document == facts.document(of: version))
+                        && (documents.contains(row.document) || row.document == facts.document(of: version)
+                            || !facts.needsOrigin(row.document))
                 }
         }
     }

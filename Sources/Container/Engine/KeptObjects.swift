@@ -100,7 +100,7 @@ final class KeptObjects: KeptContents {
 
     // MARK: Removing
 
-    /// A content goes, or its end, as far as no version needs it.
+    /// A content goes, or its end, as far as no version needs it. What stays says that it is of those that are left.
     /// - Returns: the freed bytes.
     func keepOnly(_ left: [VersionRow], of content: Content) throws(Errno) -> UInt64 {
         guard let size = size(of: content) else { return 0 }
@@ -108,22 +108,31 @@ final class KeptObjects: KeptContents {
             drop(content)
             return size
         }
-        guard longest < size else { return 0 }
+        // Of versions in memory alone nothing is known yet: they need it as it is.
+        guard let labels = try labels(left, of: content) else { return 0 }
+        guard longest < size else {
+            write(labels, to: content)
+            return 0
+        }
+        try custodian.cut(ContentID(content), to: longest, labels)
+        return size - longest
+    }
+
+    /// - Returns: nil if one of the versions is in memory alone.
+    private func labels(_ left: [VersionRow], of content: Content) throws(Errno) -> [ContentStore.Label]? {
         var labels: [Lineage.Label] = []
         for version in left {
             let row: NameRow? = facts.facts().row(version.row)
             if let row { labels.append(Lineage.Label(version: version, at: row)) }
         }
-        // Of versions in memory alone nothing is known yet: they need it as it is.
-        guard labels.count == left.count else { return 0 }
+        guard labels.count == left.count else { return nil }
         let object: FileDescriptor
         do { object = try custodian.state.contents.open(ContentID(content)) } catch { throw error }
         let held = SharedDescriptor(object.rawValue)
         let stat = try withExtendedLifetime(held) { () throws(Errno) in try Backing.stat(held.raw) }
         let former = try? custodian.state.contents.label(of: ContentID(content)).path.parent
         let described = try described(labels, of: stat, in: former ?? .root)
-        try custodian.cut(ContentID(content), to: longest, [described.0] + described.also)
-        return size - longest
+        return [described.0] + described.also
     }
 
     // MARK: Labels
@@ -147,14 +156,19 @@ final class KeptObjects: KeptContents {
     }
 
     func label(_ version: VersionRow, isConflict: Bool) {
-        let content = ContentID(version.content)
-        guard var labels = try? custodian.state.contents.labels(of: content), let first = labels.first else { return }
+        guard var labels = try? custodian.state.contents.labels(of: ContentID(version.content)), let first = labels.first else { return }
         var version = version
         version.beside = isConflict ? .conflict : version.beside == .conflict ? .history : version.beside
         labels = labels.map { $0.amended(by: version) }
         guard labels.first != first || labels.count > 1 else { return }
-        do throws(Errno) { try custodian.write(labels, to: content) } catch {
-            custodian.logger.warning("a conflict could not be labeled: \(error)", metadata: ["object": "\(content)"])
+        write(labels, to: version.content)
+    }
+
+    /// A label that cannot be written matters only if the catalog is lost.
+    private func write(_ labels: [ContentStore.Label], to content: Content) {
+        do throws(Errno) { try custodian.write(labels, to: ContentID(content)) } catch {
+            let object = "\(ContentID(content))"
+            custodian.logger.warning("a kept content could not be labeled: \(error)", metadata: ["object": "\(object)"])
         }
     }
 

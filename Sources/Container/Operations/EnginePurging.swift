@@ -32,8 +32,7 @@ struct EnginePurging {
         let gone = ground.removal.forgotten(by: plan)
         if gone.isEmpty, let version = choice.going.first {
             throw OperationError(
-                .invalid, "version \(version.id.short) is needed by a conflict, or another document begins with it",
-                path: document.path)
+                .invalid, "version \(version.id.short) is needed by a conflict", path: document.path)
         }
         outcome.versions = gone.reversed().compactMap { row in numbers[row.number].map { ($0, document.path) } }
         outcome.bytes = try ground.removal.release(gone, isCutting: true)

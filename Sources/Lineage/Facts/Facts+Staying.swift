@@ -11,7 +11,7 @@ extension Facts {
         case conflict
         /// An unsettled conflict came about because a program had seen this one.
         case base
-        /// Another document began with it.
+        /// Another document began with it, and needs it still.
         case origin
     }
 
@@ -25,7 +25,18 @@ extension Facts {
             rival.base == version && (rival.loser.map(conflicts.contains) ?? conflicts.contains(rival.number))
         }
         if isBase { return .base }
-        return documents(from: version).contains { !isGone($0) } ? .origin : nil
+        return documents(from: version).contains(where: needsOrigin) ? .origin : nil
+    }
+
+    /// Whether a document needs what it began with: it has a name, comes back from the deleted list, or has versions of
+    /// its own that go back to that. A copy that was thrown away before it was saved needs nothing.
+    public func needsOrigin(_ document: DocumentNumber) -> Bool {
+        if hasName(document) { return true }
+        if isGone(document) { return false }
+        return hasVersion(document)
+            || rows(of: document).contains { row in
+                departure(of: row).flatMap { deletion(by: $0) ?? removedName(by: $0) } != nil
+            }
     }
 
     /// What a version goes back to for its users: its parents, and a loser that a user has given up for it. In place

@@ -23,6 +23,11 @@ extension Planning {
     /// Versions of a document go, as far as nothing keeps them (``Facts/stay(of:)``). Those that followed them go back
     /// to what was before (``Facts/ancestors(of:)``): no other version changes.
     ///
+    /// | another document began with one | |
+    /// |---|---|
+    /// | and there has to be more room (`sparesBases`) | it stays |
+    /// | and a user wants it gone | it goes, and that document has its content as a version of its own |
+    ///
     /// A program that has seen one of them works from what was before that. If nothing was, it goes on to work from the
     /// one that is gone: it has not seen what is current.
     /// - Parameter sparesBases: whether those stay that programs which still run work from.
@@ -31,8 +36,13 @@ extension Planning {
         pass(nil)
         let bases = sparesBases ? runningBases(in: document) : []
         var gone: [VersionNumber] = []
+        var handedOver: [VersionNumber: [DocumentNumber: VersionNumber]] = [:]
         for version in versions where facts.document(of: version) == document && !bases.contains(version) {
-            guard facts[version]?.isForgotten == false, facts.stay(of: version) == nil else { continue }
+            guard facts[version]?.isForgotten == false else { continue }
+            if let stay = facts.stay(of: version), stay != .origin { continue }
+            let heirs = heirs(of: version)
+            if sparesBases, !heirs.isEmpty { continue }
+            for heir in heirs { handedOver[version, default: [:]][heir] = handOver(version, to: heir) }
             record(.forget(version))
             gone.append(version)
         }
@@ -41,8 +51,39 @@ extension Planning {
         let all = Set(gone)
         for index in memory.observations.indices {
             guard let seen = memory.observations[index].version, all.contains(seen) else { continue }
-            memory.observations[index].version = nearest[seen] ?? seen
+            let own = handedOver[seen]?[memory.observations[index].document]
+            memory.observations[index].version = own ?? nearest[seen] ?? seen
         }
+    }
+
+    /// The documents that began with a version and need it still (``Facts/needsOrigin(_:)``). One that was thrown away
+    /// does as long as a program has it open, and may save.
+    func heirs(of version: VersionNumber) -> [DocumentNumber] {
+        facts.documents(from: version).filter { document in
+            if facts.needsOrigin(document) { return true }
+            memory.asked?.note(document)
+            return memory.handles.contains { facts.lastRow(of: $0.file)?.document == document }
+        }
+    }
+
+    /// A document that began with a version has that as its own from now on. It is what its names show, if it was not
+    /// saved since; else it lies beside what they show.
+    private mutating func handOver(_ number: VersionNumber, to document: DocumentNumber) -> VersionNumber? {
+        memory.asked?.note(number)
+        amendOverwritten(number)
+        guard let version = facts[number],
+            let row = facts.names(of: document).last ?? facts.lastRow(of: document)
+        else { return nil }
+        let file = row.file ?? version.file
+        var own = VersionRow(
+            number: VersionNumber(takeNumber()), time: now, row: row.number, content: version.content,
+            fingerprint: version.fingerprint, file: file, modified: version.modified, author: version.author)
+        own.parents = Parents(number)
+        own.beside = facts.current(of: document) == number ? .no : .history
+        own.isImage = version.isImage(of: file)
+        record(.version(own))
+        update(file) { if $0.holds == number { $0.holds = own.number } }
+        return own.number
     }
 
     /// What programs that still run have seen of a document, or programs that these have started.

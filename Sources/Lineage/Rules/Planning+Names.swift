@@ -45,7 +45,7 @@ extension Planning {
     /// What a document was is not wanted any more. What another one began with stays.
     private mutating func forgetVersions(of document: DocumentNumber) {
         let versions = facts.versions(of: document).map(\.number)
-        let gone = versions.filter { facts.documents(from: $0).allSatisfy(facts.isGone) }
+        let gone = versions.filter { heirs(of: $0).isEmpty }
         for version in gone { record(.forget(version)) }
         drop(gone)
     }

@@ -95,7 +95,7 @@ extension Planning {
         var forgotten: [VersionNumber] = []
         for document in gone {
             for version in facts.versions(of: document) {
-                let others = facts.documents(from: version.number)
+                let others = heirs(of: version.number)
                 let isOrigin = others.contains { !gone.contains($0) && !isPurged($0, along: gone) }
                 if isOrigin { continue }
                 record(.forget(version.number))

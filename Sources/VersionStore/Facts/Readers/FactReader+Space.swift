@@ -175,7 +175,7 @@ extension Look {
         if heads.current == number { holds.insert(.current) }
         if heads.conflicts.contains(number) { holds.insert(.conflict) }
         if !heads.conflicts.isEmpty, isBase(number, heads) { holds.insert(.base) }
-        if !stored.documents(from: number).isEmpty { holds.insert(.origin) }
+        if stored.documents(from: number).contains(where: facts.needsOrigin) { holds.insert(.origin) }
         return SpaceVersion(
             row: row, marks: marks, document: document, sharing: facts.countOfVersions(in: row.content), holds: holds,
             isContested: !heads.conflicts.isEmpty)
