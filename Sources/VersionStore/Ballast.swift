@@ -41,7 +41,8 @@ public final class Ballast: Sendable {
         }
     }
 
-    /// Reserves the space again, or as much of it as possible.
+    /// Reserves the space again, or nearly all of it that there is: not all free space can be allocated, and what is
+    /// left over goes to the next program that writes.
     public func take() {
         guard let file else { return }
         held.withLock { held in
@@ -50,14 +51,11 @@ public final class Ballast: Sendable {
             guard fstatvfs(file.rawValue, &system) == 0 else { return }
             let block = UInt64(system.f_frsize)
             let free = UInt64(geteuid() == 0 ? system.f_bfree : system.f_bavail) &* block
-            var size = min(Self.most, UInt64(system.f_blocks) &* block / Self.part, held + free)
-            while size >= held + Self.least {
-                if linux_fallocate(file.rawValue, 0, 0, off_t(size)) == 0 {
-                    held = size
-                    return
-                }
-                // Not all free space can be allocated.
-                size -= (size - held) / 4
+            let most = min(Self.most, UInt64(system.f_blocks) &* block / Self.part)
+            var step = min(most - min(most, held), free)
+            while step >= Self.least {
+                if linux_fallocate(file.rawValue, 0, 0, off_t(held + step)) == 0 { held += step }
+                step = min(step / 2, most - min(most, held))
             }
         }
     }

@@ -6,6 +6,7 @@ import VersionStore
 
 /// Makes room on a file system that is full, or nearly so.
 final class RoomMaking: Sendable {
+    private let ballast: Ballast
     private let source: any PurgeableSource
     private let free: FreeSpace
     private let purgeables: Purgeables
@@ -15,11 +16,11 @@ final class RoomMaking: Sendable {
     let shortages: Shortages
 
     init(
-        source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, oldest: OldestFirst, state: SpaceState,
+        ballast: Ballast, source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, oldest: OldestFirst, state: SpaceState,
         shortages: Shortages, isReadOnly: Bool
     ) {
         (self.source, self.free, self.purgeables, self.oldest) = (source, free, purgeables, oldest)
-        (self.state, self.shortages, self.isReadOnly) = (state, shortages, isReadOnly)
+        (self.ballast, self.state, self.shortages, self.isReadOnly) = (ballast, state, shortages, isReadOnly)
     }
 
     /// Whether so many bytes can be had, once another thread has given up what it is about to: until then that is
@@ -59,9 +60,12 @@ final class RoomMaking: Sendable {
         let news = state.news
         let given = oldest.giveUp(.all, OldestFirst.Way(mayWait: mayWait)) { _, _ in
             source.closeRemoved()
+            // Before any program writes into the room: the next records need the reserve.
+            ballast.take()
             return needed - min(needed, free.room?.free ?? .max)
         }
         source.closeRemoved()
+        ballast.take()
         let isExhausted = (free.room?.free ?? .max) < needed
         if isExhausted, given.count == 0 { state.notLookingForAWhile(since: news) }
         shortages.note((given.count, given.bytes), isExhausted: isExhausted)

@@ -43,7 +43,7 @@ final class Space: Sendable {
             store: store, source: source, retention: retention, clock: clock, logger: logger, state: state)
         let oldest = OldestFirst(purgeables: purgeables, source: source, logger: logger)
         making = RoomMaking(
-            source: source, free: free, purgeables: purgeables, oldest: oldest, state: state,
+            ballast: store.ballast, source: source, free: free, purgeables: purgeables, oldest: oldest, state: state,
             shortages: Shortages(clock: clock, logger: logger), isReadOnly: isReadOnly)
         trimming = Trimming(
             ballast: store.ballast, source: source, free: free, oldest: oldest, making: making, retention: retention,
