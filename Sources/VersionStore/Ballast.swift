@@ -54,7 +54,8 @@ public final class Ballast: Sendable {
             let most = min(Self.most, UInt64(system.f_blocks) &* block / Self.part)
             var step = min(most - min(most, held), free)
             while step >= Self.least {
-                if linux_fallocate(file.rawValue, 0, 0, off_t(held + step)) == 0 { held += step }
+                // XFS wants as much room for the call as its range is long, whatever has blocks already.
+                if linux_fallocate(file.rawValue, 0, off_t(held), off_t(step)) == 0 { held += step }
                 step = min(step / 2, most - min(most, held))
             }
         }
