@@ -225,7 +225,7 @@ extension Story {
             "f: d", "conflicts f: ", "parents f: "),
         Story(
             "a version that another document began with is not thinned until that goes",
-            setup: "ln f g; age; save t; mv t f; age",
+            setup: "7: ln f g; age; save t; mv t f; age",
             "thin f; save g; thin f",
             "f: b a", "g: c a"),
         Story(

@@ -156,7 +156,8 @@ final class KeptObjects: KeptContents {
     }
 
     func label(_ version: VersionRow, isConflict: Bool) {
-        guard var labels = try? custodian.state.contents.labels(of: ContentID(version.content)), let first = labels.first else { return }
+        let content = ContentID(version.content)
+        guard var labels = try? custodian.state.contents.labels(of: content), let first = labels.first else { return }
         var version = version
         version.beside = isConflict ? .conflict : version.beside == .conflict ? .history : version.beside
         labels = labels.map { $0.amended(by: version) }

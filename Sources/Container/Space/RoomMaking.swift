@@ -16,8 +16,8 @@ final class RoomMaking: Sendable {
     let shortages: Shortages
 
     init(
-        ballast: Ballast, source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, oldest: OldestFirst, state: SpaceState,
-        shortages: Shortages, isReadOnly: Bool
+        ballast: Ballast, source: any PurgeableSource, free: FreeSpace, purgeables: Purgeables, oldest: OldestFirst,
+        state: SpaceState, shortages: Shortages, isReadOnly: Bool
     ) {
         (self.source, self.free, self.purgeables, self.oldest) = (source, free, purgeables, oldest)
         (self.ballast, self.state, self.shortages, self.isReadOnly) = (ballast, state, shortages, isReadOnly)

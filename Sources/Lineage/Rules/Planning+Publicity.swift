@@ -91,7 +91,7 @@ extension Planning {
     }
 
     /// The only name that a made-up document had is gone, because its file is another document's from now on. That has
-    /// what it holds; what was saved before under the made-up name, nobody sees, and nothing of it is kept.
+    /// what it holds. No list shows what was saved before under the made-up name, and nothing of it is kept.
     mutating func forgetVersions(ofMadeUp document: DocumentNumber) {
         for version in facts.versions(of: document) { record(.forget(version.number)) }
     }

@@ -79,6 +79,34 @@ import VersionModel
         #expect(try contents("f", in: served) == ["two", "xyz", "two", "one"] && served.text("f") == "two")
     }
 
+    @Test("A version that is purged goes, and a document that began with it keeps its content")
+    func purgedOrigin() throws {
+        let served = try ServedContainer()
+        for text in ["one", "two"] { try served.save("f", text) }
+        let found = try document("f", in: served)
+        let version = try #require(found.versions.last)
+        let operations = served.container.operations
+        for name in ["copy", "saved"] {
+            _ = try operations.restore(version, of: found, to: TreePath(bytes: Array(name.utf8)), as: me)
+        }
+        try served.save("saved", "three")
+        _ = try operations.purge(found, version, dryRun: false, force: true, as: me)
+        func check() throws {
+            #expect(try contents("f", in: served) == ["two"])
+            #expect(try contents("copy", in: served) == ["one"])
+            #expect(try contents("saved", in: served).sorted() == ["one", "three"])
+            #expect(served.text("copy") == "one" && served.text("saved") == "three")
+            #expect(try served.problems() == [])
+        }
+        try check()
+        try served.remount()
+        try check()
+        // The kept content says whose it is now: the version does not come back where the catalog is lost.
+        try served.remount { try FileManager.default.removeItem(atPath: "\(served.path)/.versionsfs/catalog2.sqlite") }
+        #expect(try contents("f", in: served) == ["two"])
+        #expect(try contents("copy", in: served).contains("one"))
+    }
+
     @Test("A directory that was removed with what was in it comes back, and its entries are none any more")
     func directories() throws {
         let served = try ServedContainer()

@@ -209,6 +209,28 @@ import VersionModel
         #expect(try deleted(served).sorted() == ["d-contested", "d-contested/f", "d-pinned", "d-pinned/f"])
     }
 
+    @Test("Copies that an editor makes of a document, and throws away, keep none of its versions")
+    func thrownAway() throws {
+        let served = try ServedContainer(settings())
+        _ = try served.container.space.sums()
+        served.container.space.space.retention.note()
+        try served.save("a", text(0))
+        for number in 1...4 {
+            try served.rename("a", to: "a~")
+            try served.save("a", text(number))
+            try served.unlink("a~")
+            served.clock.advance(seconds: 60)
+        }
+        #expect(try versions("a", served).count == 5)
+        #expect(try deleted(served).isEmpty)
+        served.clock.advance(seconds: 100_000)
+        served.container.operations.settings = settings { $0.historyShare = .bytes(0) }
+        _ = try thin(served)
+        #expect(try versions("a", served).count == 1)
+        #expect(served.text("a") == text(4))
+        #expect(try served.found(isAtRest: true) == [])
+    }
+
     @Test("A document, a directory and the container count disk usage alike, and add up")
     func usage() throws {
         let served = try ServedContainer(settings())

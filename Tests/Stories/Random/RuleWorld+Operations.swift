@@ -147,7 +147,7 @@ extension RuleWorld {
     private mutating func rename(_ process: Int, _ from: String, _ to: String) -> RuleOutcome {
         let isMadeUp = isMadeUp(to, by: process)
         if isMadeUp, refuses(process, from) { return .refused }
-        if file(to) != nil, content(from) != content(to), refuses(process, to) { return .refused }
+        if file(to) != nil, content(from) != saved(to), refuses(process, to) { return .refused }
         let (one, other) = (place(from), place(to))
         perform(.rename(Self.actor(process), from: one, to: other, isMadeUp: isMadeUp))
         return .done

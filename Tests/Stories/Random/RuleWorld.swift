@@ -90,6 +90,11 @@ struct RuleWorld: RuleReference {
 
     func content(_ name: String) -> String? { occupant(name)?.file.flatMap { contents[$0] } }
 
+    /// What a document was saved as last. Its file may hold bytes that no close has acknowledged.
+    func saved(_ name: String) -> String? {
+        occupant(name).flatMap { facts.current(of: $0.document) }.flatMap { facts[$0] }.map(text)
+    }
+
     func contents(everIn name: String) -> [String] {
         occupant(name).map { facts.versions(of: $0.document).map(text) } ?? []
     }
