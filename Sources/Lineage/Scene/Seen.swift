@@ -79,8 +79,8 @@ struct Seen: Sendable {
         return observations.remove(at: index)
     }
 
-    /// So many later observations take the place of an earlier one. Any of them may be taken back (a read for a backup),
-    /// and its version may go for good.
+    /// So many later observations take the place of an earlier one. Any of them may be taken back (a read for a
+    /// backup), and its version may go for good.
     private static let enough = 4
 
     /// Whether observations are looked through now: at each power of two, so that one more costs no more than the
