@@ -23,7 +23,7 @@ import VersionModel
         #expect(seen.count < 128)
         #expect(seen.first { $0.actor == ActorNumber(1) }?.version == VersionNumber(2))
         #expect(seen.contains { $0.actor == ActorNumber(2) && $0.isRead })
-        #expect(seen.suffix(4).map { $0.version?.number } == (9_996..<10_000).map(UInt64.init))
+        #expect(seen.suffix(16).map { $0.version?.number } == (9_984..<10_000).map(UInt64.init))
     }
 
     /// `sed -i` in a loop of a shell: each is a program of its own, and ends.
@@ -48,7 +48,7 @@ import VersionModel
         note(ActorNumber(4), 4, isRead: true)
         for version in UInt64(5)..<2_000 { note(ActorNumber(UInt32(version)), version) }
         let seen = remembered.whole.observations
-        #expect(seen.count < 32)
+        #expect(seen.count < 128)
         #expect(seen.first { $0.actor == other }?.version == VersionNumber(2))
         #expect(!seen.contains { $0.actor == stranger })
         #expect(seen.contains { $0.actor == ActorNumber(4) && $0.isRead }, "the shell has a child that has read it")

@@ -80,12 +80,12 @@ struct Seen: Sendable {
     }
 
     /// So many later observations take the place of an earlier one. Any of them may be taken back (a read for a
-    /// backup), and its version may go for good.
-    private static let enough = 4
+    /// backup), its version may go for good, and an earlier one alone may concern a document that has parted since.
+    private static let enough = (own: 16, others: 4)
 
     /// Whether observations are looked through now: at each power of two, so that one more costs no more than the
     /// others.
-    var isLong: Bool { orders.count >= 16 && orders.count & (orders.count - 1) == 0 }
+    var isLong: Bool { orders.count >= 64 && orders.count & (orders.count - 1) == 0 }
 
     /// The programs that have made the observations.
     var actors: Set<ActorNumber> { Set(observations.map(\.actor)) }
@@ -111,7 +111,7 @@ struct Seen: Sendable {
                 let others = audiences[later.actor]?.ancestors ?? []
                 return audience.ancestors.allSatisfy { $0 == later.actor || others.contains($0) }
             }
-            if later < Self.enough { left.append(index) }
+            if later < (audience.mayAct ? Self.enough.own : Self.enough.others) { left.append(index) }
         }
         guard left.count < orders.count else { return }
         left.reverse()
