@@ -59,7 +59,7 @@ struct FactDifferencesTests {
                     #expect(version.sharing == facts.countOfVersions(in: version.row.content))
                     #expect(version.holds.contains(.current) == (facts.current(of: document) == version.number))
                     #expect(version.holds.contains(.conflict) == facts.isConflict(version.number))
-                    let isOrigin = facts.documents(from: version.number).contains(where: facts.needsOrigin)
+                    let isOrigin = facts.rows.contains { $0.origin == version.number && facts.needsOrigin($0.document) }
                     #expect(version.holds.contains(.origin) == isOrigin, "VERSIONSFS_SEED=\(seed)")
                 }
                 let free = try pages { try reader.oldestVersions(removable: true, after: $0, limit: size) }
