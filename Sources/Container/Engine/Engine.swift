@@ -63,7 +63,7 @@ final class Engine: Sendable {
 
     /// The engine remembers so many facts, and as many files, however old they are: a save of one of them asks the
     /// catalog for nothing.
-    static let mostIdle = 16_000
+    static let mostIdle = 32_000
 
     /// The engine forgets files that no program has open, facts that the catalog has, and what programs have seen that
     /// have ended, if these are many. It goes on to remember what counts for programs that run.
@@ -71,7 +71,7 @@ final class Engine: Sendable {
         let (facts, files) = (known.count, scene.count)
         if files > most { scene.forgetIdleFiles() }
         if scene.countOfSeen > most { scene.forgetEnded() }
-        if facts > most { known.trim(now: parts.clock.now(), open: scene.openFiles) }
+        if facts > most { known.trim(now: parts.clock.now(), open: scene.openFiles, recent: most / 4) }
         if max(facts, files) > most { linux_return_memory() }
     }
 

@@ -44,12 +44,14 @@ final class FactMemory: Sendable {
     var count: Int { known.withLock { $0.rows.count + $0.versions.count } }
 
     /// Lets facts go that the catalog has. A plan that is being made may miss them then, and is made anew.
-    /// - Parameter open: the files that programs have open.
-    func trim(now: Timestamp, open: Set<FileID>) {
+    /// - Parameters:
+    ///   - open: the files that programs have open.
+    ///   - recent: of so many rows, the newest ones, all stays.
+    func trim(now: Timestamp, open: Set<FileID>, recent: Int = 0) {
         // Given back outside the lock.
         let former = known.withLock { known -> KnownFacts in
             let former = known
-            known = known.trimmed(now: now, open: open)
+            known = known.trimmed(now: now, open: open, recent: recent)
             return former
         }
         withExtendedLifetime(former) {}

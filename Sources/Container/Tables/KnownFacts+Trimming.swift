@@ -8,16 +8,20 @@ extension KnownFacts {
     /// for 15 s.
     static let untoldFor: Int64 = 60 * 1_000_000_000
 
-    /// The facts without those that the catalog has. Of names that only this memory has, all stays that is known of
-    /// their places, files and documents.
+    /// The facts without those that the catalog has, but for recent ones. Of names that only this memory has, all stays
+    /// that is known of their places, files and documents.
     ///
     /// - Parameters:
     ///   - now: the time.
     ///   - open: the files that programs have open.
-    func trimmed(now: Timestamp, open: Set<FileID>) -> KnownFacts {
-        let kept = rows.values.filter(isUntold).filter { row in
-            row.file != nil && isLast(row) || now.since(row.time) <= Self.untoldFor
-                || row.file.map(open.contains) ?? false
+    ///   - recent: of so many rows, the newest ones, the same stays: a tree that was just made is removed, or read.
+    func trimmed(now: Timestamp, open: Set<FileID>, recent: Int) -> KnownFacts {
+        let oldest = rows.count > recent ? rows.keys.sorted(by: >).prefix(recent).last : RowNumber(0)
+        let kept = rows.values.filter { row in
+            if let oldest, row.number >= oldest { return true }
+            return isUntold(row)
+                && (row.file != nil && isLast(row) || now.since(row.time) <= Self.untoldFor
+                    || row.file.map(open.contains) ?? false)
         }
         var left = KnownFacts(after: lastNumber)
         left.lastRow = lastRow

@@ -63,7 +63,7 @@ final class RealWorld: Sendable {
             if state.withLock(\.isOver) { return nil }
             if forgets(index) {
                 engine.scene.forgetIdleFiles()
-                engine.known.trim(now: step.now, open: engine.scene.openFiles)
+                engine.known.trim(now: step.now, open: engine.scene.openFiles, recent: index % 4)
                 if let problem = wrongFact(engine) { return "step \(index + 1): \(problem)" }
             }
             if let problem = difference(plan, step) ?? lostVersion(engine) {
