@@ -76,7 +76,8 @@ import Testing
                 chmod 600 a0/d5/f1; chmod 755 a1/d1/f2; chmod 750 a2; ln -s ../f1 a1/d1/link
                 mkfifo a1/fifo; mkdir a3/empty
                 ln a4/d4/f1 a4/d4/hard; setfattr -n user.note -v hello a1/d1/f3; setfattr -n user.dir -v there a1/d1
-                git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm all
+                git init -q . && git config gc.auto 0 && git config maintenance.auto false && git add -A
+                git -c user.name=a -c user.email=a@b commit -qm all
                 find . -depth -exec touch -h -d '2020-01-02 03:04:05.678901234' {} +
                 """, in: container.path, seconds: 300)
             let before = try manifest(tree)
