@@ -73,7 +73,7 @@ extension Engine {
         return .ready(draft)
     }
 
-    /// What is left if the system call is refused.
+    /// The facts and the memory that a refused system call leaves.
     private func refused(
         _ refusal: Plan.Refusal, _ whole: WholeContent?, _ lost: Set<Content>, _ former: Remembered.Part,
         _ facts: Facts

@@ -147,8 +147,8 @@ final class FileRequests: Sendable {
             file, isMediated: node.isForeign || hasSetID || flags & O_APPEND != 0 || space.isNearlyFull)
     }
 
-    /// Where the kernel reads by itself, what is read through these descriptors is read by the daemon, to hash or to
-    /// copy it, and leaves no access time.
+    /// Where the kernel reads for programs by itself, the daemon alone reads through these descriptors, to hash or to
+    /// copy a file: those reads leave no access time.
     private var quietly: Int32 { serving.passthrough.isInUse ? linux_O_NOATIME : 0 }
 
     /// A descriptor of the file below that can do what the flags ask and be read by us.

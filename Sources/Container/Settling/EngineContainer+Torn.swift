@@ -1,4 +1,4 @@
-// Files that a power cut has left in parts give way to what was whole before.
+// Files that a power cut has left in parts give way to the newest whole versions before them.
 
 import Glibc
 import Lineage

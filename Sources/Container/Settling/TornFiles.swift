@@ -98,14 +98,14 @@ struct TornFiles {
         return mayBeWritten && WritableMappings.exist(on: live.file.raw)
     }
 
-    // MARK: What is known
+    // MARK: Facts and labels of a file
 
     /// The last content is kept, and the file may have been overwritten since.
     private func look(
         _ live: SettledTree.Live, asOverwritten last: Content, _ arrived: inout ArrivedFile
     ) throws(Errno) {
         guard let object = try kept.open(last) else { return }
-        // What is only appended to is not kept.
+        // A content that programs only append to is not kept.
         if !parts.contains(last), try Backing.stat(object.raw).size >= live.stat.size {
             arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw)
         }
@@ -123,7 +123,7 @@ struct TornFiles {
         let changed: Timestamp?
         do { changed = try facts.detail(of: version.number)?.changed } catch { throw .ioError }
         arrived.isUntouched = live.stat.modified == version.modified || changed.map { live.stat.changed <= $0 } ?? false
-        // What was written much later is no remainder of this.
+        // Bytes that a program wrote much later are no remainder of this version.
         guard live.stat.changed.since(changed ?? version.time) <= ContainerState.dirtyNanoseconds else { return }
         let lengths = sizes + labels(live).filter { $0.content == version.content }.map(\.fingerprint.size)
         arrived.lacksBlocks = bytes.lacksBlocks(
