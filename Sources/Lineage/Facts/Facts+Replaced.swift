@@ -32,10 +32,11 @@ extension Facts {
         return isNothingNew ? nil : Deleted(departure: departure, occupant: occupant)
     }
 
-    /// Whether another document shows what it has: one that has a name or an entry, and of documents that were renamed
-    /// over others the one with the most versions.
+    /// Whether another document shows what it has or began with (``needsOrigin(_:)``): one that has a name or an entry,
+    /// and of documents that were renamed over others the one with the most versions. A copy that was thrown away
+    /// (vim's `f~`) shows nothing.
     private func isShown(_ other: DocumentNumber, insteadOf document: DocumentNumber) -> Bool {
-        guard other != document, !isGone(other) else { return false }
+        guard other != document, needsOrigin(other) else { return false }
         guard isReplaced(other) else { return true }
         let (count, own) = (versions(of: other).count, versions(of: document).count)
         return (own, other) < (count, document)

@@ -66,6 +66,8 @@ extension Planning {
             if isUnseen { protect(file, from: nil) }
             pass(.open(file))
         case .append:
+            // Unseen bytes are the handle's if the file is known as it was before.
+            if isUnseen { memory.asked?.note(file) }
             pass(.open(file))
         case .read: return
         }
