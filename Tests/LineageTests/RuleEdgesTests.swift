@@ -71,6 +71,39 @@ struct RuleEdgesTests {
         #expect(undeleted.memory[FileID(9)]?.modified == scene.facts.versions[0].modified)
     }
 
+    @Test("a file that is opened for unseen appends is looked at before")
+    func unseenAppend() {
+        for (isUnseen, files) in [(true, [file]), (false, [])] {
+            var scene = scene()
+            let asked = Asked([])
+            (scene.memory.files, scene.memory.handles) = ([], [])
+            scene.memory.asked = asked
+            _ = plan(.open(actor, place, HandleNumber(2), .append, isUnseen: isUnseen), in: scene)
+            #expect(asked.files == files)
+        }
+    }
+
+    @Test("a copy that was thrown away shows nothing of the document that it began with")
+    func thrownAwayCopy() {
+        var facts = scene().facts
+        let (copy, other) = (PlaceNumber(3), PlaceNumber(4))
+        func row(_ number: UInt64, _ place: PlaceNumber, _ file: FileID?, _ how: How) -> NameRow {
+            let zero = Timestamp(nanoseconds: 0)
+            return NameRow(number: RowNumber(number), time: zero, place: place, file: file, how: how, actor: actor)
+        }
+        var rows = [
+            row(3, copy, FileID(3), .restored), row(4, copy, nil, .hidden), row(5, other, FileID(4), .created),
+            row(6, place, nil, .movedAway(to: RowNumber(7))), row(7, other, file, .moved),
+        ]
+        rows[0].origin = VersionNumber(2)
+        rows[4].from = RowNumber(1)
+        rows[4].document = rows[2].document
+        for row in rows { facts.apply(.row(row)) }
+        #expect(facts.isReplaced(DocumentNumber(1)))
+        #expect(facts.replacement(by: rows[3])?.occupant.number == RowNumber(1))
+        #expect(!facts.needsOrigin(rows[0].document))
+    }
+
     @Test("what has a name is not undeleted")
     func living() {
         #expect(plan(.undelete(actor, RowNumber(1), PlaceNumber(5), FileID(9)), in: scene()).isEmpty)
