@@ -184,6 +184,10 @@ extension Story {
             "2: i=WRITE f; close i; 1: append f; h=append f; write h; flush h; cut h; close h",
             "f: a abc a"),
         Story(
+            "what a handle writes unseen behind its close is its version, also while another one appends",
+            "h=append n; write h; i=WRITE n; flush i; write i start; release i; write h; close h",
+            "n: cd c"),
+        Story(
             "what a handle may have written unseen is a version before another empties the file",
             "2: i=WRITE f; write i start; 1: h=write f; empty h; write h start; close h",
             "f: c b a"),

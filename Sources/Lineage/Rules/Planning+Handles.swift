@@ -192,7 +192,8 @@ extension Planning {
         // Through a duplicate the handle may have written since its close. Appended bytes wait for the other handles.
         // So do bytes that an open one of them may have written: the kernel sends a release some time after the close.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
-        let isOthers = !handle.isDirty && others.contains { !$0.isClosed && ($0.isDirty || $0.isUnseen) }
+        let isOthers = !handle.isDirty && !hasChangedOwnVersion(handle, file)
+            && others.contains { !$0.isClosed && ($0.isDirty || $0.isUnseen) }
         let hasOverwritten = handle.isClosed && mayHaveWritten && !isOthers && !file.fingerprint.isEmpty
             && !isExtension(file)
         let waits = isLater && facts.countOfNames(of: file.id) > 0
@@ -202,6 +203,13 @@ extension Planning {
             record(file.id, by: handle.actor, through: writer, isReplacing: handle.isReplacing)
         }
         memory[number] = nil
+    }
+
+    /// Whether a handle has overwritten the version that it goes on with. Before any other handle does so, the bytes of
+    /// the version are kept.
+    private func hasChangedOwnVersion(_ handle: Handle, _ file: LiveFile) -> Bool {
+        handle.mayOverwriteUnseen && handle.saved != nil && handle.saved == file.holds
+            && isHome(ofHeldVersionIn: file) && file.isChanged && !isExtension(file)
     }
 
     /// Whether a file was made, and went without a trace before anything was written to it.
