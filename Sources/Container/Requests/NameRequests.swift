@@ -245,7 +245,15 @@ final class NameRequests: Sendable {
             let access = program.requester.makesUp(name)
                 ? nil : coordination.access(.forDeleting, at: name, in: parent, found.node)
             guard try isRecorded(found, program) else {
-                try tree.names.writing { (names) throws(Errno) in try remove(names, same(found)) }
+                let isMadeUp = !found.isForeign && !found.stat.isRegular && program.requester.makesUp(name)
+                let place = isMadeUp ? try recorded.place(name, in: parent) : nil
+                try tree.names.writing { (names) throws(Errno) in
+                    // Another request may have made something in it meanwhile, and has recorded both.
+                    if let place, try recorded.engine.occupant(of: place) == tree.fileID(found.stat) {
+                        throw Errno(rawValue: ESTALE)
+                    }
+                    try remove(names, same(found))
+                }
                 return coordination.report([access], by: caller)
             }
             let at = try recorded.adopt(found)

@@ -18,7 +18,7 @@ final class RecordedTree: Sendable {
     let callers: Callers
     private let programs: ProgramNumbers
     private let earlyReads = EarlyReads()
-    private let below: ChangedBelow
+    let below: ChangedBelow
     let backupReads = BackupReads()
 
     /// How often a request begins anew because the names have changed meanwhile.

@@ -20,12 +20,19 @@ struct ChangedBelow: Sendable {
     /// former file may have in the same directory by now. No lock is held.
     /// - Throws: ESTALE if the names have changed once more meanwhile.
     func settle(_ place: PlaceNumber) throws(Errno) {
+        guard try differs(at: place) else { return }
         var held: Subjects = []
         defer { engine.subjects.giveBack(held) }
-        try publish(at: place)
         while true {
             let (marked, gone) = try differences(at: place)
             let settling = MountSettling(parts(gone), marked, crashed: nil)
+            let unpublished = try unpublished(settling)
+            if !unpublished.isEmpty {
+                engine.subjects.giveBack(held)
+                held = []
+                for row in unpublished { try engine.publish(row) }
+                continue
+            }
             let needed = try settling.subjects()
             guard needed.isSubset(of: held) else {
                 engine.subjects.giveBack(held)
@@ -40,9 +47,22 @@ struct ChangedBelow: Sendable {
         }
     }
 
-    /// The catalog, which settling goes by, has no names that programs have made up.
-    private func publish(at place: PlaceNumber) throws(Errno) {
-        for row in engine.known.unpublishedNames where row.place == place { try engine.publish(row) }
+    /// Whether the facts and the disk differ at a place. A request that has seen only one of another request's changes
+    /// has seen no difference: both are made with the names held alone.
+    private func differs(at place: PlaceNumber) throws(Errno) -> Bool {
+        let disk = SettledTree(tree, facts: facts, found: FilesInReach())
+        return try engine.names.reading { () throws(Errno) in
+            let (what, known) = (try disk.look(at: place), try engine.occupant(of: place))
+            return what == .unknown || what.file != known
+        }
+    }
+
+    /// The names among these that programs have made up: the catalog, which settling goes by, does not have them.
+    private func unpublished(_ settling: MountSettling) throws(Errno) -> [NameRow] {
+        let (places, files) = try settling.reach()
+        return engine.known.unpublishedNames.filter { row in
+            places.contains(row.place) || row.file.map(files.contains) ?? false
+        }
     }
 
     private func parts(_ gone: Set<FileID>) -> MountSettling.Parts {
@@ -55,9 +75,15 @@ struct ChangedBelow: Sendable {
             logger: logger)
         parts.removed = { [facts] (row) throws(Errno) in try facts.removalBelow(of: row) }
         parts.mayBeNameless = true
-        parts.holding = { [engine] (found, record) throws(Errno) in
+        parts.holding = { [engine] (found, former, record) throws(Errno) in
             try engine.names.writing { (_) throws(Errno) in
-                for (place, what) in found where try disk.look(at: place) != what { throw Errno(rawValue: ESTALE) }
+                for (place, what) in found {
+                    // A name that was made up, and is gone, is no row of the catalog.
+                    let (now, known) = (try disk.look(at: place), try engine.occupant(of: place))
+                    guard now == what, known == former.occupant(of: place)?.file else {
+                        throw Errno(rawValue: ESTALE)
+                    }
+                }
                 try record()
             }
         }

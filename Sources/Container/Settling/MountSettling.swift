@@ -36,9 +36,10 @@ final class MountSettling {
         var isLost: (VersionNumber) -> Bool = { _ in false }
         /// Whether programs may have files open that have no name.
         var mayBeNameless = false
-        /// Records, while nothing changes the names that were looked at. It throws ESTALE if they have changed.
-        var holding: ([PlaceNumber: PlaceFound], () throws(Errno) -> Void) throws(Errno) -> Void = {
-            (_, record) throws(Errno) in try record()
+        /// Records, while nothing changes the names that were looked at. It throws ESTALE if they have changed, or the
+        /// facts of them.
+        var holding: ([PlaceNumber: PlaceFound], Facts, () throws(Errno) -> Void) throws(Errno) -> Void = {
+            (_, _, record) throws(Errno) in try record()
         }
     }
 
@@ -80,6 +81,12 @@ final class MountSettling {
         let subjects = Subjects(of: try groups().map { part(of: $0, log).subjects })
         guard parts.recorder.isSound(log) else { throw .ioError }
         return subjects
+    }
+
+    /// The places and files that are settled.
+    func reach() throws(Errno) -> (places: Set<PlaceNumber>, files: Set<FileID>) {
+        let groups = try groups()
+        return (Set(groups.flatMap(\.places)), Set(groups.flatMap(\.files)))
     }
 
     // MARK: What belongs together
@@ -194,7 +201,8 @@ final class MountSettling {
             }
             let lost = lost(by: plan, over: facts, group, found)
             if !plan.facts.isEmpty || !lost.isEmpty {
-                try parts.holding(self.found.filter { group.places.contains($0.key) }) { () throws(Errno) in
+                let names = self.found.filter { group.places.contains($0.key) }
+                try parts.holding(names, facts) { () throws(Errno) in
                     try record(plan.facts, lost, CutContents(found), over: facts, from: first, last: end)
                 }
             }

@@ -4,10 +4,13 @@ import Foundation
 import Glibc
 import Lineage
 import Support
+import Synchronization
+import SystemPackage
 import Testing
 import VersionModel
 
 @testable import Container
+@testable import VersionStore
 
 @Suite("Names that change below the engine's container") struct ChangedBelowTests {
     private static func move(_ name: String, to other: String, in container: ServedContainer) throws {
@@ -91,6 +94,58 @@ import VersionModel
         try Self.move("other", to: "f.vsctmp", in: container)
         try container.save("f.vsctmp", "three")
         #expect(try container.history("f.vsctmp") == ["three", "two", nil])
+    }
+
+    @Test("A request that was late finds no change: nobody is told of a name that a program has made up")
+    func unchanged() throws {
+        let tree = try EngineTree()
+        try tree.make(.file, OtherTypesTests.madeUp)
+        let row = try #require(tree.container.recorded.engine.known.unpublishedNames.first)
+        try tree.container.recorded.below.settle(row.place)
+        #expect(tree.facts.facts().lastNumber == 0)
+        #expect(try tree.problems(unknown: [OtherTypesTests.madeUp]) == [])
+    }
+
+    @Test("A change that is recorded between the look at it and its settling is not recorded again")
+    func recordedMeanwhile() throws {
+        let tree = try EngineTree()
+        try tree.make(.file, "f")
+        let (engine, below) = (tree.container.recorded.engine, tree.container.recorded.below)
+        let place = Place(directory: .root, name: try #require(FileName("f")))
+        let former = try #require(try tree.facts.lists.name(at: place)).row
+        try "new".write(toFile: "\(tree.path)/f", atomically: true, encoding: .utf8)
+        let file = FileID(UInt64(try #require(try tree.attributes("f")).st_ino))
+        // Another request records what it has done, when this one looks at the clock.
+        let recorded = Mutex<RowNumber?>(nil)
+        let thread = pthread_self()
+        let look: @Sendable () -> Void = {
+            guard pthread_equal(thread, pthread_self()) != 0, recorded.withLock(\.self) == nil else { return }
+            let number = engine.parts.recorder.reserve(1)
+            var row = NameRow(
+                number: RowNumber(number), time: former.time, place: former.place, file: file, how: .created,
+                actor: former.actor)
+            row.maker = former.actor
+            engine.known.record([.row(row)])
+            engine.parts.recorder.finish(number)
+            recorded.withLock { $0 = row.number }
+        }
+        tree.clock.atLook.withLock { $0 = [look] }
+        #expect(throws: Errno(rawValue: ESTALE)) { try below.settle(former.place) }
+        let last = recorded.withLock(\.self)
+        #expect(last != nil)
+        #expect(try tree.facts.lists.name(at: place)?.row == former)
+    }
+
+    @Test("A name that was made up and is gone is another file's below the container")
+    func takenBelow() throws {
+        let tree = try EngineTree()
+        try tree.make(.file, "f")
+        try tree.make(.file, OtherTypesTests.madeUp)
+        try tree.remove(OtherTypesTests.madeUp)
+        try #require(Glibc.rename("\(tree.path)/f", "\(tree.path)/\(OtherTypesTests.madeUp)") == 0)
+        try tree.save(OtherTypesTests.madeUp, "new")
+        #expect(try tree.problems() == [])
+        #expect(try tree.names() == [OtherTypesTests.madeUp: .file])
     }
 
     @Test("A name that is gone is an entry of the deleted list once it is asked for, and may be made anew")
