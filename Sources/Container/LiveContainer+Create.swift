@@ -49,13 +49,14 @@ extension LiveContainer {
         try names.writing { (names) throws(Errno) in
             let directory = try descriptor(of: parent)
             let kept = flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
-            umask(caller.umask)
             let file: SharedDescriptor
             do throws(Errno) {
-                file = SharedDescriptor(
+                let made = try caller.making { () throws(Errno) in
                     try Backing.open(
                         name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                        mode: mode & 0o7777))
+                        mode: mode & 0o7777)
+                }
+                file = SharedDescriptor(made)
             } catch {
                 guard error == .fileExists, flags & O_EXCL == 0 else { throw error }
                 return nil
@@ -158,11 +159,12 @@ extension LiveContainer {
         let directory = try names.reading { () throws(Errno) in try descriptor(of: parent) }
         // As ext4 answers in a directory that has been removed.
         if parent.id != Node.rootID, nodes.location(parent).name == nil { throw .notPermitted }
-        umask(caller.umask)
         let exclusive = flags & O_EXCL
-        let file = SharedDescriptor(
+        let made = try caller.making { () throws(Errno) in
             try Backing.open(
-                path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | exclusive, mode: mode & 0o7777))
+                path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | exclusive, mode: mode & 0o7777)
+        }
+        let file = SharedDescriptor(made)
         try tree.adoptNameless(file, in: directory, for: caller)
         let stat = try Backing.stat(file.raw)
         let node = nodes.internNameless(stat.key, file: fileID(stat), type: stat.type, held: file)

@@ -46,8 +46,7 @@ extension LiveContainer {
     ) throws(Errno) -> Found {
         try names.writing { (_) throws(Errno) in
             let directory = try descriptor(of: parent)
-            umask(caller.umask)
-            try body(directory.raw, name.bytes)
+            try caller.making { () throws(Errno) in try body(directory.raw, name.bytes) }
             let stat = try adopt(name, in: directory, for: caller, mode: mode)
             let found = found(stat, as: Node.Name(parent: parent, name: name))
             report([taking(name, in: parent)], by: caller)

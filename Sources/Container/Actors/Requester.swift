@@ -1,6 +1,7 @@
 // The caller of a request, from the kernel and from /proc.
 
 import Glibc
+import SystemPackage
 import VersionModel
 
 /// The kernel's facts about a request's caller.
@@ -21,6 +22,14 @@ public struct Caller: Sendable {
         self.thread = thread
         self.umask = umask
         self.dropsSetID = dropsSetID
+    }
+
+    /// Makes an entry of the live tree with the caller's umask. What the daemon makes for itself has none of that: an
+    /// ordinary user's daemon could not enter its own directories with it.
+    func making<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        let own = Glibc.umask(umask)
+        defer { _ = Glibc.umask(own) }
+        return try body()
     }
 }
 

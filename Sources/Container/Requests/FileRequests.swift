@@ -256,12 +256,12 @@ final class FileRequests: Sendable {
     private func make(_ new: NewFile, _ handle: UInt64) throws(Errno) -> (Found, OpenFile) {
         let directory = try tree.descriptor(of: new.parent)
         let kept = new.flags & (O_SYNC | O_DSYNC | O_NONBLOCK) | quietly
-        umask(new.caller.umask)
-        let descriptor = SharedDescriptor(
+        let made = try new.caller.making { () throws(Errno) in
             try Backing.open(
                 new.name.bytes, in: directory.raw, flags: kept | O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                mode: new.mode & 0o7777),
-            flags: kept | O_RDWR)
+                mode: new.mode & 0o7777)
+        }
+        let descriptor = SharedDescriptor(made, flags: kept | O_RDWR)
         do throws(Errno) {
             let stat = try tree.adopt(new.name, in: directory, for: new.caller, mode: new.mode, file: descriptor)
             let found = tree.found(stat, as: Node.Name(parent: new.parent, name: new.name))
@@ -291,10 +291,11 @@ final class FileRequests: Sendable {
         let directory = try tree.names.reading { () throws(Errno) in try tree.descriptor(of: parent) }
         // As ext4 answers in a directory that has been removed.
         if parent.id != Node.rootID, tree.nodes.location(parent).name == nil { throw .notPermitted }
-        umask(caller.umask)
-        let descriptor = SharedDescriptor(
+        let made = try caller.making { () throws(Errno) in
             try Backing.open(
-                path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | flags & O_EXCL, mode: mode & 0o7777))
+                path: ".", in: directory.raw, flags: linux_O_TMPFILE | O_RDWR | flags & O_EXCL, mode: mode & 0o7777)
+        }
+        let descriptor = SharedDescriptor(made)
         try tree.adoptNameless(descriptor, in: directory, for: caller)
         let stat = try Backing.stat(descriptor.raw)
         let node = tree.nodes.internNameless(

@@ -88,8 +88,7 @@ final class NameRequests: Sendable {
         _ caller: Caller, _ parent: Node, _ name: FileName, mode: mode_t?, _ body: (Int32) throws(Errno) -> Void
     ) throws(Errno) -> Found {
         let directory = try tree.descriptor(of: parent)
-        umask(caller.umask)
-        try body(directory.raw)
+        try caller.making { () throws(Errno) in try body(directory.raw) }
         let stat = try tree.adopt(name, in: directory, for: caller, mode: mode)
         return tree.found(stat, as: Node.Name(parent: parent, name: name))
     }
