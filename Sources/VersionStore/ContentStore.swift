@@ -163,10 +163,10 @@ public final class ContentStore: Sendable {
         try shelf.open(Shelf.name(id))
     }
 
-    /// Whether the store has the content.
     /// The disk usage of a content; 0 if it is not here.
     public func allocated(_ id: ContentID) -> UInt64 { UInt64(max(0, shelf.allocated(Shelf.name(id)))) }
 
+    /// Whether the store has the content.
     public func contains(_ id: ContentID) -> Bool { (try? shelf.status(of: Shelf.name(id))) != nil }
 
     /// The place of the object, for `…at` calls: a descriptor that is open as long as the store, and a name in it.

@@ -76,9 +76,21 @@ final class Shelf: Sendable {
         try System.status(Self.leaf(entry), in: place(of: entry))
     }
 
-    /// Opens a file of this shelf for reading; another type of file is EILSEQ.
+    /// Opens a file of this shelf for reading; another type of file is EILSEQ. One that came with a mode that forbids
+    /// reading has another mode for the moment of the opening.
     func open(_ entry: CName) throws(Errno) -> FileDescriptor {
-        try System.openRegular(Self.leaf(entry), in: place(of: entry), O_RDONLY)
+        let (name, directory) = (Self.leaf(entry), try place(of: entry))
+        do throws(Errno) { return try System.openRegular(name, in: directory, O_RDONLY) } catch {
+            guard error == .permissionDenied else { throw error }
+        }
+        let file = try System.openBeneath(name, in: directory, linux_O_PATH)
+        defer { System.close(file) }
+        let (status, path) = (try System.status(file), "/proc/self/fd/\(file.rawValue)")
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { throw .permissionDenied }
+        let mode = status.st_mode & 0o7777
+        try System.call { chmod(path, mode | S_IRUSR) }
+        defer { _ = chmod(path, mode) }
+        return try System.openRegular(name, in: directory, O_RDONLY)
     }
 
     /// Moves a file or directory here; it replaces an existing entry.

@@ -49,6 +49,25 @@ enum Backing {
     /// The path of a descriptor's own file, for calls that take a path.
     static func reopening(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
+    /// Opens a file once more for the daemon's own reads. Where the daemon's user owns the file, a mode that forbids
+    /// reading is no obstacle: it allows that for the moment of the opening.
+    static func openToRead(_ descriptor: Int32, flags more: Int32 = 0) throws(Errno) -> Int32 {
+        let (path, flags) = (reopening(descriptor), O_RDONLY | O_NONBLOCK | more)
+        do throws(Errno) { return try open(path: path, in: AT_FDCWD, flags: flags) } catch {
+            guard error == .permissionDenied else { throw error }
+        }
+        let found = try stat(descriptor)
+        let (mode, readable) = (mode_t(found.permissions), mode_t(found.permissions) | S_IRUSR)
+        guard found.isRegular, found.raw.user == geteuid(), mode != readable else { throw .permissionDenied }
+        try check { Glibc.chmod(path, readable) }
+        defer {
+            // A program may have changed it meanwhile.
+            let isOurs = (try? stat(descriptor)).map { mode_t($0.permissions) == readable } ?? false
+            if isOurs { _ = Glibc.chmod(path, mode) }
+        }
+        return try open(path: path, in: AT_FDCWD, flags: flags)
+    }
+
     /// Where an open file or directory is now; nil if that cannot be told.
     static func path(of descriptor: Int32) -> [UInt8]? {
         try? readLink(Array(reopening(descriptor).utf8), in: AT_FDCWD)

@@ -60,8 +60,7 @@ final class EngineBrowsing: BrowsableContainer {
         let stat = try Backing.stat(found.raw)
         guard stat.isRegular, stat.size >= version.size else { return nil }
         return try withExtendedLifetime(found) { () throws(Errno) in
-            SharedDescriptor(
-                try Backing.open(path: Backing.reopening(found.raw), in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK))
+            SharedDescriptor(try Backing.openToRead(found.raw))
         }
     }
 

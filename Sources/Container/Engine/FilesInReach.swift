@@ -97,13 +97,11 @@ final class FilesInReach: FilesBelow {
     func open(_ file: FileID) throws(Errno) -> SharedDescriptor {
         guard let descriptor = descriptor(of: file) else { throw .noSuchFileOrDirectory }
         if descriptor.isForReading { return descriptor }
-        let path = Backing.reopening(descriptor.raw)
         do throws(Errno) {
-            return SharedDescriptor(
-                try Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK | linux_O_NOATIME))
+            return SharedDescriptor(try Backing.openToRead(descriptor.raw, flags: linux_O_NOATIME))
         } catch {
             guard error == .notPermitted else { throw error }
-            return SharedDescriptor(try Backing.open(path: path, in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK))
+            return SharedDescriptor(try Backing.openToRead(descriptor.raw))
         }
     }
 

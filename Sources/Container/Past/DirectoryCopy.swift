@@ -159,8 +159,7 @@ final class DirectoryCopy {
         guard AccessRule.allows(.read, to: principal, on: try Attributes(held: source.raw)) else {
             throw OperationError.denied(path)
         }
-        let file = SharedDescriptor(
-            try Backing.open(path: Backing.reopening(source.raw), in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK))
+        let file = SharedDescriptor(try Backing.openToRead(source.raw))
         let content = OpenContent(descriptor: file, size: stat.size)
         try put(content, stat.permissions, stat.modified, (stat.raw.user, stat.raw.group), to: path)
     }
