@@ -21,6 +21,9 @@ struct FactOpening {
     /// Set from a rebuild until the facts are what the tree has.
     static let rebuiltKey = "rebuilt"
 
+    /// The ids of the container and its device, which the numbers of its files depend on.
+    static let idsKey = "ids"
+
     let catalog: FactCatalog
     let identity: FactStore.Identity
     /// The number of the catalog's last call.
@@ -53,6 +56,7 @@ struct FactOpening {
             let noted = try catalog.number(Self.nextKey) ?? 0
             next = max(noted, min(last, FactNumbers.most) + 1) + (wasClean ? 0 : FactNumbers.skipped)
             let epoch = try Self.epoch(catalog, options)
+            if let container, !options.readOnly { try Self.noteIDs(of: container, in: catalog, isNew: isNew) }
             identity = FactStore.Identity(
                 epoch: epoch, wasCreated: isNew && !wasLost, wasLost: wasLost, cleanShutdown: wasClean && !isNew,
                 isRebuilt: try catalog.meta(Self.rebuiltKey) != nil)
@@ -110,6 +114,15 @@ struct FactOpening {
             try CatalogConnection.commitStaged(database)
         }
         catalog.makeDurable()
+    }
+
+    /// Under other ids each file has another number: no name is where the facts have it until all are compared.
+    private static func noteIDs(of container: ContainerState, in catalog: FactCatalog, isNew: Bool) throws {
+        let ids = container.identity.container.bytes + container.identity.device.bytes
+        let former = try catalog.meta(idsKey)
+        if former == ids { return }
+        if former != nil, !isNew { try catalog.setMeta(rebuiltKey, [1]) }
+        try catalog.setMeta(idsKey, ids)
     }
 
     private static func epoch(_ catalog: FactCatalog, _ options: FactStore.Options) throws -> ContainerID {

@@ -39,7 +39,8 @@ public final class FactStore: Sendable {
         public var wasLost: Bool
         /// Whether the last process closed the catalog in order.
         public var cleanShutdown: Bool
-        /// Whether the facts were made from labels, and nothing has compared them with the tree since.
+        /// Whether the facts were made from labels, or the container has other ids, and nothing has compared them with
+        /// the tree since.
         public var isRebuilt: Bool
     }
 
