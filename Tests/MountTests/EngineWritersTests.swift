@@ -68,6 +68,44 @@ struct EngineWritersTests {
         }
     }
 
+    @Test("A file comes back with the time that was set, also if a program had it open when it went")
+    func openAndTouched() throws {
+        try withEngine(["f": "zero"]) { container in
+            try shell("echo one > f", in: container.path)
+            let program = try ActorProcess("program", in: "/")
+            try program.must("open", "f", container.file("f"), "w")
+            try shell("touch -d 2020-01-02 f && rm f", in: container.path)
+            try program.must("close", "f")
+            let line = "\(Workplace.control) undelete f > /dev/null; date -r f +%F"
+            let found = try shell(line, in: container.path).text
+            return found == "2020-01-02" ? [] : ["f is of \(found)"]
+        }
+    }
+
+    @Test(
+        "A file over max-file that is removed or replaced while a program has it open comes back",
+        arguments: ["rm f", "echo new > g && mv g f"])
+    func openAndLarge(line: String) throws {
+        let size = 3 << 20
+        try withContainer(
+            named: "open", environment: ["VERSIONSFS_ENGINE": "1"], settings: ["history.max-file": "1MiB"]
+        ) { container in
+            let program = try ActorProcess("program", in: "/")
+            try program.must("open", "f", container.file("f"), "w+creat")
+            try program.must("write", "f", "one")
+            try program.must("fsync", "f")
+            try shell("truncate -s \(size) f && \(line)", in: container.path)
+            try program.must("close", "f")
+            try container.unmount()
+            let findings = try container.checkFindings()
+            try container.mount()
+            let back = line.hasPrefix("rm") ? "undelete" : "restore"
+            let answer = try shell("\(Workplace.control) \(back) f", in: container.path)
+            let found = try shell("stat -c %s f", in: container.path).text
+            return findings + (found == "\(size)" ? [] : ["f has \(found) bytes: \(answer)"])
+        }
+    }
+
     @Test("What was synchronized is a version, also if the daemon is killed then, and a close goes on with it")
     func synchronized() throws {
         try withEngine(["f": "zero"]) { container in

@@ -211,9 +211,3 @@ extension Engine {
         return plan
     }
 }
-
-/// A content that is kept by moving its file, which is about to lose its last name.
-struct WholeContent: Sendable {
-    var content: Content
-    var labels: [Label]
-}

@@ -67,6 +67,7 @@ extension Engine {
         let subjects = Subjects(files: part.memory.files.map(\.id), documents: asked.documents)
         var draft = EventDraft(
             plan: plan, outcome: outcome, refused: refused, stamps: stamps, subjects: subjects, whole: whole)
+        if whole == nil { draft.touched = events.compactMap { touched($0, part, facts) }.first }
         if let refusal = plan.refusal, refused == nil {
             draft.ifRefused = { [self] in self.refused(refusal, whole, lost, former, facts) }
         }
@@ -171,41 +172,6 @@ extension Engine {
             if let first, label.rows.first?.number != first, let row = known.row(first) { label.rows.append(row) }
             return label
         }
-    }
-
-    /// The content that the call can keep by moving the file itself: the file loses its last name, and no program can
-    /// change it.
-    private func whole(
-        _ event: Event, _ plan: Plan, _ part: Remembered.Part, _ links: [FileID: UInt32], _ facts: Facts
-    ) -> WholeContent? {
-        let place: PlaceNumber
-        switch event {
-        case .unlink(_, let one, _), .rename(_, _, let one, _), .restore(_, let one, _, _, _),
-            .merge(let one, _):
-            place = one
-        case .capture(_, let captured):
-            for case .keep(captured.content, let labels) in plan.before {
-                return WholeContent(content: captured.content, labels: withFirstRows(labels))
-            }
-            return nil
-        default: return nil
-        }
-        guard let file = facts.occupant(of: place)?.file, links[file] == 1, facts.countOfNames(of: file) == 1,
-            !part.memory.hasHandle(of: file)
-        else { return nil }
-        for case .keep(let content, let labels) in plan.before where content.file == file {
-            let removals = plan.facts.compactMap { fact -> NameRow? in
-                if case .row(let row) = fact, row.place == place, row.how == .removed { row } else { nil }
-            }
-            return WholeContent(
-                content: content,
-                labels: withFirstRows(labels).map { label in
-                    var label = label
-                    if label.place == place { label.rows += removals }
-                    return label
-                })
-        }
-        return nil
     }
 }
 

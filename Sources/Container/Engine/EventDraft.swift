@@ -28,6 +28,8 @@ struct EventDraft: Sendable {
     var subjects: Subjects
     /// The content that the call keeps by moving its file.
     var whole: WholeContent?
+    /// The content that was kept of its file before the file's time was set, and that time.
+    var touched: (content: Content, modified: Timestamp)?
 
     /// Whether the call writes over bytes in place. A file system brings a truncation or a change of names to the disk
     /// behind the copy that was made for it.

@@ -301,7 +301,10 @@ struct EventWork: ~Copyable {
     ) throws(Errno) {
         let keeping = draft.keeping.map(\.content)
         dropCopies(except: keeping)
-        lost = lost.filter { keeping.contains($0.key) }
+        // The facts may have other numbers than in the plan whose steps were done.
+        lost = draft.keeping.reduce(into: [:]) { numbers, kept in
+            if lost[kept.content] != nil { numbers[kept.content] = kept.labels.map(\.version.number) }
+        }
         for mark in draft.plan.point?.marks ?? [] { self.mark(mark) }
         if let whole = draft.whole { mark(.content(whole.content)) }
         var change = NameChange(draft)
@@ -323,6 +326,7 @@ struct EventWork: ~Copyable {
             draft.outcome, draft, from: first, change.details(of: draft.outcome.told, found), change.changes, stamps)
         forget(draft.plan.after)
         copied = []
+        if let (content, modified) = draft.touched { engine.parts.kept.setTime(of: content, modified) }
     }
 
     /// A change of names moves the ctime of its files: the next event is to find them as they are now.
@@ -350,6 +354,9 @@ struct EventWork: ~Copyable {
             var told = FactTransaction(outcome.told)
             for (row, detail) in details { told.describe(row, detail) }
             told.changes = changes
+            if let whole = draft.whole, whole.wasLost {
+                told.changes += whole.labels.map { .marks($0.version.number, added: [], removed: .lost) }
+            }
             told.lose(lost.values.joined().sorted(), at: engine.parts.clock.now())
             engine.parts.recorder.commit(told, from: first, last: draft.lastNumber)
         }

@@ -43,6 +43,8 @@ protocol KeptContents: Sendable {
     func room(for size: UInt64) -> UInt64
     /// A content that was kept for an event is not needed outside its file, because the event was not carried out.
     func drop(_ content: Content)
+    /// The file that a content was kept of had another time when it went.
+    func setTime(of content: Content, _ modified: Timestamp)
     /// A kept content says of a version whether that is a conflict, so that a catalog made anew knows it.
     func label(_ version: VersionRow, isConflict: Bool)
     /// Copies the beginning of a kept content, or of an open file, into a new file.
@@ -72,6 +74,7 @@ protocol FactRecorder: Sendable {
 }
 
 extension KeptContents {
+    func setTime(of content: Content, _ modified: Timestamp) {}
     /// Of contents that say nothing of themselves.
     func label(_ version: VersionRow, isConflict: Bool) {}
 

@@ -77,6 +77,23 @@ final class KeptObjects: KeptContents {
         custodian.nodes.detach(node, held)
     }
 
+    func setTime(of content: Content, _ modified: Timestamp) {
+        let place = custodian.state.contents.place(of: ContentID(content))
+        try? Backing.setTimes(
+            Array(place.name.utf8), in: place.directory.rawValue, accessed: modified.timespec,
+            modified: modified.timespec)
+    }
+
+    /// The time that a file had when this content was kept of it: a program may have set it since the save. nil if the
+    /// content has another size than the version.
+    func modified(_ version: VersionRow) -> Timestamp? {
+        let place = custodian.state.contents.place(of: ContentID(version.content))
+        guard let stat = try? Backing.stat(Array(place.name.utf8), in: place.directory.rawValue), stat.isRegular,
+            stat.size == version.fingerprint.size
+        else { return nil }
+        return stat.modified
+    }
+
     /// The event that it was kept for was not carried out, or settling has found that no version needs it.
     func drop(_ content: Content) { custodian.drop(ContentID(content)) }
 

@@ -267,8 +267,9 @@ final class NewFile {
     func fill(from content: OpenContent) throws(Errno) { try staged.fill(from: content) }
 
     /// The time that its plan has given it.
-    func setTime(by draft: EventDraft) throws(Errno) {
-        guard let modified = draft.plan.memory[file]?.modified else { return }
+    /// - Parameter kept: the time of what it was filled from, if that counts.
+    func setTime(by draft: EventDraft, kept: Timestamp? = nil) throws(Errno) {
+        guard let modified = kept ?? draft.plan.memory[file]?.modified else { return }
         let times = [modified.timespec, modified.timespec]
         try Backing.check { futimens(staged.file.raw, times) }
     }

@@ -125,7 +125,8 @@ struct EngineReturning {
                         isOpen = recorded.find(file) == nil
                         return try link(names, file, spot)
                     }
-                    try new.setTime(by: draft)
+                    let kept = substitute == nil ? version.flatMap(ground.names.kept.modified) : nil
+                    try new.setTime(by: draft, kept: kept)
                     if let version { try dress(new.staged, as: version, detail, for: change.program.requester) }
                     do throws(Errno) {
                         try new.staged.place(spot.name, in: spot.directory, replacing: false)
