@@ -123,6 +123,11 @@ extension Story {
             "1: h=append g; write h; flush h; 2: append g; 1: write h; close h",
             "g: bcd bc b", "conflicts g: "),
         Story(
+            "what is written unseen behind the close of a duplicate is no save of an earlier handle (bash)",
+            "h=REPLACE f; write h; flush h; i=REPLACE f; flush i; write i; release h; flush i; j=REPLACE f; release i;"
+                + "write j; close j",
+            "f: d c b a"),
+        Story(
             "a handle that appends and has emptied the file replaces it",
             "1: read f; h=append f; 2: save f; 1: empty h; write h; close h",
             "f: c b a", "conflicts f: b"),

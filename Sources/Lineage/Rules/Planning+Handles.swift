@@ -190,10 +190,14 @@ extension Planning {
         let others = memory.handles(of: file.id).filter { $0.number != number && $0.mode != .read }
         let hasOtherWriter = others.contains { _ in true }
         // Through a duplicate the handle may have written since its close. Appended bytes wait for the other handles.
-        // So do bytes that an open one of them may have written: the kernel sends a release some time after the close.
+        // So do bytes that another one may have written that is open, or has emptied the file and saved nothing since:
+        // the kernel sends a release some time after the close.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let isOthers = !handle.isDirty && !hasChangedOwnVersion(handle, file)
-            && others.contains { !$0.isClosed && ($0.isDirty || $0.isUnseen) }
+            && others.contains { other in
+                !other.isClosed && (other.isDirty || other.isUnseen)
+                    || other.isReplacing && other.isDirty && other.saved == nil
+            }
         let hasOverwritten = handle.isClosed && mayHaveWritten && !isOthers && !file.fingerprint.isEmpty
             && !isExtension(file)
         let waits = isLater && facts.countOfNames(of: file.id) > 0
