@@ -76,8 +76,8 @@ final class Shelf: Sendable {
         try System.status(Self.leaf(entry), in: place(of: entry))
     }
 
-    /// Opens a file of this shelf for reading; another type of file is EILSEQ. One that came with a mode that forbids
-    /// reading has another mode for the moment of the opening.
+    /// Opens a file of this shelf for reading; another type of file is EILSEQ. A file may have come with a mode that
+    /// forbids reading: the mode allows it for the moment of the opening.
     func open(_ entry: CName) throws(Errno) -> FileDescriptor {
         let (name, directory) = (Self.leaf(entry), try place(of: entry))
         do throws(Errno) { return try System.openRegular(name, in: directory, O_RDONLY) } catch {

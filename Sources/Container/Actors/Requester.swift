@@ -24,8 +24,8 @@ public struct Caller: Sendable {
         self.dropsSetID = dropsSetID
     }
 
-    /// Makes an entry of the live tree with the caller's umask. What the daemon makes for itself has none of that: an
-    /// ordinary user's daemon could not enter its own directories with it.
+    /// Makes an entry of the live tree with the caller's umask. The daemon makes its own files and directories with the
+    /// daemon's umask: under the caller's, an ordinary user's daemon might not enter a directory of its own.
     func making<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         let own = Glibc.umask(umask)
         defer { _ = Glibc.umask(own) }

@@ -49,8 +49,8 @@ enum Backing {
     /// The path of a descriptor's own file, for calls that take a path.
     static func reopening(_ descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-    /// Opens a file once more for the daemon's own reads. Where the daemon's user owns the file, a mode that forbids
-    /// reading is no obstacle: it allows that for the moment of the opening.
+    /// Opens a file once more for the daemon's own reads. A mode that forbids reading is no obstacle where the daemon's
+    /// user owns the file: the mode allows reading for the moment of the opening.
     static func openToRead(_ descriptor: Int32, flags more: Int32 = 0) throws(Errno) -> Int32 {
         let (path, flags) = (reopening(descriptor), O_RDONLY | O_NONBLOCK | more)
         do throws(Errno) { return try open(path: path, in: AT_FDCWD, flags: flags) } catch {

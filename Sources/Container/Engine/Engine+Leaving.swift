@@ -45,8 +45,8 @@ extension Engine {
         return WholeContent(content: content, labels: told, wasLost: wasLost)
     }
 
-    /// A file that is removed has another time than its version, which is kept already: a program has set it. What is
-    /// kept gets that time, so that the file comes back with it.
+    /// A file that is removed may have another time than its version: a program has set the time after the content was
+    /// kept. The kept content gets that time, so that the file comes back with it.
     func touched(
         _ event: Event, _ part: Remembered.Part, _ facts: Facts
     ) -> (content: Content, modified: Timestamp)? {
@@ -57,8 +57,8 @@ extension Engine {
         return (held.content, file.modified)
     }
 
-    /// What a file has that is nowhere else: a content that the plan keeps, or one that was too large to be kept while
-    /// a program could overwrite it, and was not overwritten.
+    /// The content that the file alone has: the plan keeps it; or the content was too large to be kept while a program
+    /// could overwrite it, and was not overwritten.
     private func leaving(
         _ file: FileID, _ plan: Plan, _ part: Remembered.Part, _ facts: Facts
     ) -> (content: Content, labels: [Label], wasLost: Bool)? {

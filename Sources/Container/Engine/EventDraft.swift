@@ -28,7 +28,7 @@ struct EventDraft: Sendable {
     var subjects: Subjects
     /// The content that the call keeps by moving its file.
     var whole: WholeContent?
-    /// The content that was kept of its file before the file's time was set, and that time.
+    /// A content that was kept before the time of its file was set, and that time.
     var touched: (content: Content, modified: Timestamp)?
 
     /// Whether the call writes over bytes in place. A file system brings a truncation or a change of names to the disk

@@ -267,7 +267,7 @@ final class NewFile {
     func fill(from content: OpenContent) throws(Errno) { try staged.fill(from: content) }
 
     /// The time that its plan has given it.
-    /// - Parameter kept: the time of what it was filled from, if that counts.
+    /// - Parameter kept: the time of the kept content that the file was filled from, if that time counts.
     func setTime(by draft: EventDraft, kept: Timestamp? = nil) throws(Errno) {
         guard let modified = kept ?? draft.plan.memory[file]?.modified else { return }
         let times = [modified.timespec, modified.timespec]

@@ -32,9 +32,9 @@ extension Facts {
         return isNothingNew ? nil : Deleted(departure: departure, occupant: occupant)
     }
 
-    /// Whether another document shows what it has or began with (``needsOrigin(_:)``): one that has a name or an entry,
-    /// and of documents that were renamed over others the one with the most versions. A copy that was thrown away
-    /// (vim's `f~`) shows nothing.
+    /// Whether another document shows its content, or the one that it began with (``needsOrigin(_:)``): a document with
+    /// a name or an entry does. Of documents that were renamed over others the one with the most versions does. A copy
+    /// that was thrown away (vim's `f~`) shows nothing.
     private func isShown(_ other: DocumentNumber, insteadOf document: DocumentNumber) -> Bool {
         guard other != document, needsOrigin(other) else { return false }
         guard isReplaced(other) else { return true }
