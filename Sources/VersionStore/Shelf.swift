@@ -85,12 +85,9 @@ final class Shelf: Sendable {
         }
         let file = try System.openBeneath(name, in: directory, linux_O_PATH)
         defer { System.close(file) }
-        let (status, path) = (try System.status(file), "/proc/self/fd/\(file.rawValue)")
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { throw .permissionDenied }
-        let mode = status.st_mode & 0o7777
-        try System.call { chmod(path, mode | S_IRUSR) }
-        defer { _ = chmod(path, mode) }
-        return try System.openRegular(name, in: directory, O_RDONLY)
+        return try OwnerReading.allow(of: file.rawValue) { () throws(Errno) in
+            try System.openRegular(name, in: directory, O_RDONLY)
+        }
     }
 
     /// Moves a file or directory here; it replaces an existing entry.

@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 import SystemPackage
 import VersionModel
+import VersionStore
 
 /// One system call each; the C function is named in the comment.
 enum Backing {
@@ -56,16 +57,9 @@ enum Backing {
         do throws(Errno) { return try open(path: path, in: AT_FDCWD, flags: flags) } catch {
             guard error == .permissionDenied else { throw error }
         }
-        let found = try stat(descriptor)
-        let (mode, readable) = (mode_t(found.permissions), mode_t(found.permissions) | S_IRUSR)
-        guard found.isRegular, found.raw.user == geteuid(), mode != readable else { throw .permissionDenied }
-        try check { Glibc.chmod(path, readable) }
-        defer {
-            // A program may have changed it meanwhile.
-            let isOurs = (try? stat(descriptor)).map { mode_t($0.permissions) == readable } ?? false
-            if isOurs { _ = Glibc.chmod(path, mode) }
+        return try OwnerReading.allow(of: descriptor) { () throws(Errno) in
+            try open(path: path, in: AT_FDCWD, flags: flags)
         }
-        return try open(path: path, in: AT_FDCWD, flags: flags)
     }
 
     /// Where an open file or directory is now; nil if that cannot be told.

@@ -66,7 +66,7 @@ extension Planning {
             if isUnseen { protect(file, from: nil) }
             pass(.open(file))
         case .append:
-            // Unseen bytes are the handle's if the file is known as it was before.
+            // The engine looks at the file before the opening: bytes that come unseen later are the handle's.
             if isUnseen { memory.asked?.note(file) }
             pass(.open(file))
         case .read: return
@@ -190,8 +190,8 @@ extension Planning {
         let others = memory.handles(of: file.id).filter { $0.number != number && $0.mode != .read }
         let hasOtherWriter = others.contains { _ in true }
         // Through a duplicate the handle may have written since its close. Appended bytes wait for the other handles.
-        // So do bytes that another one may have written that is open, or has emptied the file and saved nothing since:
-        // the kernel sends a release some time after the close.
+        // Other bytes wait for a handle that may have written them: an open one, or one that has emptied the file and
+        // saved nothing since. The kernel sends a release some time after the close.
         let mayHaveWritten = handle.isUnseen || handle.isDirty
         let isOthers = !handle.isDirty && !hasChangedOwnVersion(handle, file)
             && others.contains { other in
@@ -209,8 +209,8 @@ extension Planning {
         memory[number] = nil
     }
 
-    /// Whether a handle has overwritten the version that it goes on with. Before any other handle does so, the bytes of
-    /// the version are kept.
+    /// Whether a handle has overwritten the version that it goes on with. No other handle has: the engine keeps the
+    /// version's bytes before another handle may overwrite them.
     private func hasChangedOwnVersion(_ handle: Handle, _ file: LiveFile) -> Bool {
         handle.mayOverwriteUnseen && handle.saved != nil && handle.saved == file.holds
             && isHome(ofHeldVersionIn: file) && file.isChanged && !isExtension(file)

@@ -20,7 +20,6 @@ struct FactOpening {
     private static let checkedSize = 32 << 20
     /// Set from a rebuild until the facts are what the tree has.
     static let rebuiltKey = "rebuilt"
-
     /// The ids of the container and its device, which the numbers of its files depend on.
     static let idsKey = "ids"
 
