@@ -44,8 +44,22 @@ public enum MergeBase {
         if losers.isEmpty { return [:] }
         let graph = graph(of: versions.map { HistoryNode($0) })
         let own = ancestors(of: [current.id], in: graph)
-        let bases = losers.map { ($0.id, nearest(own, ancestors(of: [$0.id], in: graph), in: graph)) }
+        let bases = losers.map { ($0.id, nearest(own, to: $0.id, in: graph)) }
         return Dictionary(bases, uniquingKeysWith: { first, _ in first }).compactMapValues { $0 }
+    }
+
+    /// The nearest of some versions and all their ancestors to another version. Most are a step away: a walk up from
+    /// there ends at the first of them, and only if it meets several are all ancestors compared.
+    private static func nearest(
+        _ own: Set<VersionID>, to start: VersionID, in graph: [VersionID: HistoryNode]
+    ) -> VersionID? {
+        var (met, seen, pending): (Set<VersionID>, Set<VersionID>, [VersionID]) = ([], [], [start])
+        while let next = pending.popLast() {
+            guard seen.insert(next).inserted else { continue }
+            if own.contains(next) { met.insert(next) } else { pending += graph[next]?.parents ?? [] }
+        }
+        if let only = met.first, met.count == 1 { return graph[only] == nil ? nil : only }
+        return nearest(own, ancestors(of: [start], in: graph), in: graph)
     }
 
     private static func graph(of nodes: some Collection<HistoryNode>) -> [VersionID: HistoryNode] {

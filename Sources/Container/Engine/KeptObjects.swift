@@ -32,7 +32,21 @@ final class KeptObjects: KeptContents {
     ) throws(Errno) {
         let stat = try Backing.stat(file)
         let (label, others) = try described(labels, of: stat, in: home(of: stat) ?? path(of: file, isFile: true))
-        try custodian.keep(copying: file, as: ContentID(content), label, also: others, isDurable: isDurable)
+        let contents = custodian.state.contents
+        let isExposed = (contents.mayBeOvertaken || contents.synchronizesOneFile) && isSynchronized(file, content, stat)
+        try custodian.keep(
+            copying: file, as: ContentID(content), label, also: others,
+            isDurable: isDurable || isExposed && contents.mayBeOvertaken)
+        // A mapping, or a descriptor that synchronizes each write, makes the next content durable without a request.
+        if isExposed, contents.synchronizesOneFile { contents.settle() }
+    }
+
+    /// Whether the file says that its content was synchronized, here or under the name that it had then
+    /// (docs/decisions/0003).
+    private func isSynchronized(_ file: Int32, _ content: Content, _ stat: FileStat) -> Bool {
+        custodian.state.contents.labels(live: FileDescriptor(rawValue: file)).map(\.version).contains { version in
+            version.content == ContentID(content) || version.size == stat.size && version.modified == stat.modified
+        }
     }
 
     /// Keeps a file itself, which is about to lose its last name: by a second one, or by a copy where it can have none.

@@ -10,6 +10,8 @@ final class FactPurgeables: PurgeableSource {
     let removal: EngineRemoval
     private let past: FactHistory
     private let store: ContainerState
+    /// The bases of the merges of documents' conflicts, as of the last change: each document has versions on many pages.
+    private let mergeBases = RankedMutex<(change: UInt64, of: [DocumentNumber: [VersionNumber]])>((0, [:]))
     private static let portion = 64
     /// A page of histories has about so many versions.
     private static let mostVersions = 1024
@@ -126,9 +128,16 @@ final class FactPurgeables: PurgeableSource {
     }
 
     private func mergeBases(of document: DocumentNumber) throws -> [VersionNumber] {
+        let change = try lastChange()
+        if let known = mergeBases.withLock({ $0.change == change ? $0.of[document] : nil }) { return known }
         guard let item = try facts.lists.id(of: document) else { return [] }
         let bases = MergeBase.ofConflicts(in: try past.versions(of: item)).values
-        return try bases.compactMap { try facts.version($0) }
+        let found = try bases.compactMap { try facts.version($0) }
+        mergeBases.withLock { known in
+            if known.change != change { known = (change, [:]) }
+            known.of[document] = found
+        }
+        return found
     }
 
     func described(_ versions: [VersionID]) throws -> [(version: Version, path: TreePath)] {

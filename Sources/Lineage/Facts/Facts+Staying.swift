@@ -39,55 +39,16 @@ extension Facts {
             }
     }
 
-    /// What a version goes back to for its users: its parents, and a loser that a user has given up for it. In place
-    /// of those that are gone, the nearest before them that remain.
+    /// What a version goes back to for its users (``Ancestry``).
     public func ancestors(of version: VersionRow) -> [VersionNumber] {
-        var (pending, found, seen) = ([VersionNumber](), [VersionNumber](), Set([version.number]))
-        pending = before(version)
-        while !pending.isEmpty {
-            let next = pending.removeFirst()
-            guard seen.insert(next).inserted, let row = self[next] else { continue }
-            if row.isForgotten {
-                pending = [row.parents.first, row.parents.second].compactMap(\.self) + pending
-            } else {
-                found.append(next)
-            }
-        }
-        return found
-    }
-
-    /// What a version goes back to, whether that remains or not.
-    private func before(_ version: VersionRow) -> [VersionNumber] {
-        let parents = [version.parents.first, version.parents.second].compactMap(\.self)
-        guard let loser = version.loser, isSettled(loser), !parents.contains(loser), !hasSuccessor(loser) else {
-            return parents
-        }
-        return parents + [loser]
-    }
-
-    /// Whether a version of its document goes back to this one: its author has gone on from it, or it was merged or
-    /// chosen. Its winner is no merge of it then.
-    private func hasSuccessor(_ version: VersionNumber) -> Bool {
-        guard let document = document(of: version) else { return false }
-        return versions(of: document).contains { $0.parents.first == version || $0.parents.second == version }
+        var ancestry = Ancestry(self)
+        return ancestry.ancestors(of: version)
     }
 
     /// The first of the ancestors of each of these versions, which were forgotten. Those of a long history are found
     /// without a walk for each.
     func nearest(before gone: [VersionNumber]) -> [VersionNumber: VersionNumber] {
-        var (nearest, isKnown): ([VersionNumber: VersionNumber], Set<VersionNumber>) = ([:], [])
-        for number in gone.sorted() {
-            isKnown.insert(number)
-            guard let row = self[number] else { continue }
-            for parent in before(row) {
-                guard let before = self[parent] else { continue }
-                let found = !before.isForgotten ? parent
-                    : isKnown.contains(parent) ? nearest[parent] : ancestors(of: before).first
-                guard let found else { continue }
-                nearest[number] = found
-                break
-            }
-        }
-        return nearest
+        var ancestry = Ancestry(self)
+        return ancestry.nearest(before: gone)
     }
 }

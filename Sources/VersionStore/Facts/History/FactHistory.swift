@@ -160,12 +160,21 @@ extension FactHistory {
     func versions(_ listed: [ListedVersion], of item: ItemID) throws(StoreError) -> [Version] {
         var versions: [Version] = []
         versions.reserveCapacity(listed.count)
-        for version in listed { versions.append(try self.version(version, of: item)) }
+        let parents = try lists.parents(of: listed.map(\.row))
+        for (version, parents) in zip(listed, parents) {
+            versions.append(try self.version(version, parents: parents, of: item))
+        }
         return versions
     }
 
     /// - Parameter item: the document in whose list it is; nil: its own.
     func version(_ listed: ListedVersion, of item: ItemID? = nil) throws(StoreError) -> Version {
+        try version(listed, parents: try lists.parents(of: [listed.row]).first ?? [], of: item)
+    }
+
+    private func version(
+        _ listed: ListedVersion, parents: [VersionID], of item: ItemID?
+    ) throws(StoreError) -> Version {
         let (row, detail) = (listed.row, listed.detail)
         let home = try item == nil ? lists.id(of: listed.document) : nil
         guard let id = store.id(of: row.number, detail), let item = item ?? home else {
@@ -174,7 +183,6 @@ extension FactHistory {
         let author = try author(row.author)
         let base = try row.base.flatMap { base throws(StoreError) in try lists.id(of: base) }
         let attributes = detail.attributes ?? Attributes(mode: 0o600, owner: 0, group: 0)
-        let parents = try lists.parents(of: row)
         var flags: Version.Flags = listed.kind == .current && mayChange(row) ? [] : .sealed
         if detail.marks.contains(.pinned) { flags.insert(.pinned) }
         if detail.marks.contains(.lost) { flags.insert(.contentLost) }

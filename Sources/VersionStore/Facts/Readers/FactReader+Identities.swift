@@ -48,11 +48,14 @@ extension FactReader {
         try look { try $0.alias("version", version.number).flatMap { VersionID(bytes: $0) } ?? ids.id(version.number) }
     }
 
-    /// The identities of what a version goes back to for its users.
-    func parents(of version: VersionRow) throws(StoreError) -> [VersionID] {
+    /// The identities of what versions go back to for their users, of each in their order.
+    func parents(of versions: [VersionRow]) throws(StoreError) -> [[VersionID]] {
         try look { look in
-            try look.facts.ancestors(of: version).compactMap { parent in
-                try look.alias("version", parent.number).flatMap { VersionID(bytes: $0) } ?? ids.id(parent.number)
+            var ancestry = Ancestry(look.facts)
+            return try versions.map { version in
+                try ancestry.ancestors(of: version).compactMap { parent in
+                    try look.alias("version", parent.number).flatMap { VersionID(bytes: $0) } ?? ids.id(parent.number)
+                }
             }
         }
     }
