@@ -19,6 +19,8 @@ extension NameRequests {
         /// What clients hear of it, and which program it is by.
         var accesses: [Access?] = []
         var actor: FileActor?
+        /// Whether the file that comes says what it is, so that its bytes may arrive after its name.
+        var isMarked = false
 
         var isExchange: Bool { flags & linux_RENAME_EXCHANGE != 0 }
     }
@@ -74,7 +76,8 @@ extension NameRequests {
         let place = try recorded.freePlace(move.newName, in: move.newParent)
         try refuseIfStale(move, from: found[0].place, to: place, isOver: found.count > 1, by: program)
         let events = events(of: move, from: found[0].place, to: place, by: program)
-        if found.count > 1, !move.isExchange { mark(move, found[0].file) }
+        var move = move
+        move.isMarked = found.count > 1 && !move.isExchange && mark(move, found[0].file)
         let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)
         }
@@ -93,11 +96,12 @@ extension NameRequests {
 
     /// A file that takes the name of another one says what it is: after a power cut no fact may tell of that. A big
     /// file with holes, or one that is still open for writing, may be anything.
-    private func mark(_ move: Move, _ file: FileID) {
+    /// - Returns: whether it says so.
+    private func mark(_ move: Move, _ file: FileID) -> Bool {
         guard move.source.stat.isRegular, move.target?.stat.isRegular ?? false,
             !(move.source.node?.hasWriters ?? false), let live = try? recorded.files.open(file),
             let stat = try? Backing.stat(live.raw)
-        else { return }
+        else { return false }
         let known = recorded.engine.scene.recall(file)?.file
         if let known, !known.isChanged, known.fingerprint.size == stat.size, known.modified == stat.modified {
             return mark(live, known.fingerprint)
@@ -105,12 +109,12 @@ extension NameRequests {
         guard stat.size <= FileLooks.hashedAtOnce, let hash = ContentHash.sha256(of: live.raw, size: stat.size) else {
             return mark(live, Fingerprint(size: stat.size, high: 0, low: 0))
         }
-        mark(live, Fingerprint(hash: hash, size: stat.size))
+        return mark(live, Fingerprint(hash: hash, size: stat.size))
     }
 
-    private func mark(_ file: SharedDescriptor, _ bytes: Fingerprint) {
+    private func mark(_ file: SharedDescriptor, _ bytes: Fingerprint) -> Bool {
         let isKnown = bytes.size <= FileLooks.hashedAtOnce || SaveMark.isWithoutHoles(file.raw, size: bytes.size)
-        if isKnown { RenamedMark(bytes).set(on: file.raw) }
+        return isKnown && RenamedMark(bytes).set(on: file.raw)
     }
 
     /// A rename over a document replaces it. One to a name that its program makes up, as vim's to `f~`, begins a save:
@@ -191,6 +195,37 @@ extension NameRequests {
         if let removal = change.removal(at: place) { entries.note(removal, by: program.requester) }
     }
 
+    /// Renames the file below, by one call, or by two that do not wait for the disk.
+    ///
+    /// Where renaming over a file begins to write the one that comes (ext4: 10 ms for 100 MiB, half of a small save),
+    /// the two change places instead, and the file that is then under the old name goes. At no moment is the name
+    /// without a file. The writing is begun a moment later, by a thread that no caller waits for. A kill in between
+    /// leaves the old file under both names (``HalfRenames``), of which the second is looked for beside the first. So
+    /// this is for renames within a directory.
+    ///
+    /// - Parameter isKept: whether the file that goes is an object.
+    private func renameBelow(
+        _ move: Move, _ source: FoundName, in directory: SharedDescriptor, isKept: Bool
+    ) throws(Errno) {
+        func rename(_ flags: UInt32) throws(Errno) {
+            try Backing.rename(
+                source.name.bytes, in: source.directory.raw, to: move.newName.bytes, in: directory.raw, flags: flags)
+        }
+        let contents = kept.custodian.state.contents
+        guard move.flags == 0, isKept, move.isMarked, contents.renamingOverWrites,
+            source.parent === move.newParent, let file = try? recorded.files.open(tree.fileID(source.stat)),
+            (try? rename(linux_RENAME_EXCHANGE)) != nil
+        else { return try rename(move.flags) }
+        do throws(Errno) {
+            try Backing.unlink(source.name.bytes, in: source.directory.raw)
+        } catch {
+            // As in a directory where only owners may remove names.
+            try rename(linux_RENAME_EXCHANGE)
+            return try rename(move.flags)
+        }
+        contents.hasten(FileDescriptor(rawValue: file.raw), number: source.stat.key.inode)
+    }
+
     /// - Parameter displace: says what becomes of the file that the move takes the name of.
     private func carryOut(
         _ names: borrowing NamesHeldAlone, _ move: Move, displace: (FoundName) throws(Errno) -> Leaving
@@ -206,9 +241,7 @@ extension NameRequests {
         var leaving: Leaving?
         if isReplaced, let target, move.flags & linux_RENAME_NOREPLACE == 0 { leaving = try displace(target) }
         do throws(Errno) {
-            try Backing.rename(
-                source.name.bytes, in: source.directory.raw, to: move.newName.bytes, in: directory.raw,
-                flags: move.flags)
+            try renameBelow(move, source, in: directory, isKept: leaving?.whole != nil)
         } catch {
             if let target, let leaving { takeBack(names, target, leaving) }
             throw error

@@ -41,6 +41,9 @@ extension EngineContainer {
             logger: options.logger, removed: { (row) throws(Errno) in try entries.removal(of: row) },
             isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
+            let doubted = isCut ? marked.contents : left.contents
+            try HalfRenames(tree: disk, store: store, logger: options.logger)
+                .finish(Set(doubted.map { ContentID($0) }), left.places)
             try InterruptedOverwrites(tree: disk, store: store).undo(left.files)
             let torn = try torn(marked, left.files, TornFiles(disk: disk, kept: kept, survivors: survivors), isCut)
             let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()

@@ -24,9 +24,10 @@ struct RenamedMark: Equatable {
             low: UInt64(littleEndian: words[2]))
     }
 
-    func set(on file: Int32) {
+    /// - Returns: whether the file has the mark.
+    func set(on file: Int32) -> Bool {
         let words = [bytes.size.littleEndian, bytes.high.littleEndian, bytes.low.littleEndian]
-        _ = linux_fsetxattr(file, Self.attribute, words, 24, 0)
+        return linux_fsetxattr(file, Self.attribute, words, 24, 0) == 0
     }
 
     /// Whether an open file has all that it had.

@@ -34,6 +34,28 @@ import VersionModel
         #expect(try served.row("new") != nil)
     }
 
+    @Test("A file that has changed places with the one that replaces it leaves no second name of its object")
+    func replaced() throws {
+        let served = try ServedContainer()
+        try served.save("f", "one")
+        try served.save("new", "two")
+        let state = try served.state()
+        try served.rename("new", to: "f")
+        var kept: [ContentID] = []
+        try served.store.contents.forEach { kept.append($0) }
+        let object = try #require(kept.first)
+        let marks = try served.marks(["f"], contents: [object])
+        let path = served.path
+        try served.kill(leaving: state.merging(marks) { $1 }) {
+            // As between the two calls: the names have been exchanged, at one moment.
+            try #require(link("\(path)/.versionsfs/objects/\(object.hex.prefix(2))/\(object.hex)", "\(path)/new") == 0)
+            try #require(chmod("\(path)/f", 0o600) == 0)
+        }
+        #expect(access("\(path)/new", F_OK) != 0)
+        #expect(try served.history("f") == ["two", "one"])
+        #expect(try served.problems() == [])
+    }
+
     /// The entries of the deleted area that the deleted list has.
     private func entries(_ served: ServedContainer) throws -> [String: EntryType] {
         var found: [String: EntryType] = [:]

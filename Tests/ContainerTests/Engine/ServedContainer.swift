@@ -95,7 +95,8 @@ final class ServedContainer {
     /// - Parameters:
     ///   - names: the names that it changes.
     ///   - open: names of files that are open for writing.
-    func marks(_ names: [String], open: [String] = []) throws -> [String: Data] {
+    ///   - contents: those that it keeps.
+    func marks(_ names: [String], open: [String] = [], contents: [ContentID] = []) throws -> [String: Data] {
         let path = "\(path)/.versionsfs/aside"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let aside = try FileDescriptor.open(path, .readOnly, options: .directory)
@@ -107,6 +108,7 @@ final class ServedContainer {
             let place = Place(directory: directory, name: try #require(FileName(bytes: last)))
             file.add(.place(try facts.number(of: place)))
         }
+        for id in contents { file.add(.content(Content(id))) }
         for name in open { file.add(.file(try #require(container.fileID(try node(name))))) }
         return [MarkFile.name: try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(MarkFile.name)"))]
     }
