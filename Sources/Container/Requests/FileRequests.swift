@@ -236,6 +236,7 @@ final class FileRequests: Sendable {
             return file.node.file
         }
         guard var made else { throw .ioError }
+        recorded.publish(new.name, in: new.parent, by: new.program.requester, if: isMadeUp)
         coordination.noteReturn(by: plan, to: new.name, in: new.parent)
         try recorded.noteMade(new.name, in: new.parent, by: new.program)
         let reply = serve(made.file, isMediated: !isUnseen)

@@ -75,12 +75,14 @@ extension NameRequests {
         if move.isExchange { databases.captureBeforeLoss(source) }
         let place = try recorded.freePlace(move.newName, in: move.newParent)
         try refuseIfStale(move, from: found[0].place, to: place, isOver: found.count > 1, by: program)
-        let events = events(of: move, from: found[0].place, to: place, by: program)
+        let isMadeUp = recorded.isMadeUp(move.newName, in: move.newParent, by: program.requester)
+        let events = events(of: move, from: found[0].place, to: place, isMadeUp: isMadeUp, by: program)
         var move = move
         move.isMarked = found.count > 1 && !move.isExchange && mark(move, found[0].file)
         let plan = try recorded.engine.changeNames(events, found) { (names, change) throws(Errno) in
             try carryOut(names, move, place, &change, program)
         }
+        recorded.publish(move.newName, in: move.newParent, by: program.requester, if: isMadeUp && !move.isExchange)
         staleWrites.merge(after: plan, isNaming: true)
         try? entries.returned(found[0], by: plan)
         if !move.isExchange { coordination.noteReturn(by: plan, to: move.newName, in: move.newParent) }
@@ -166,10 +168,9 @@ extension NameRequests {
     /// | of a document over what has no versions | the same |
     /// | any other | a rename |
     private func events(
-        of move: Move, from: PlaceNumber, to: PlaceNumber, by program: RecordedTree.Program
+        of move: Move, from: PlaceNumber, to: PlaceNumber, isMadeUp: Bool, by program: RecordedTree.Program
     ) -> [Event] {
         if move.isExchange { return [.exchange(program.number, from, to)] }
-        let isMadeUp = recorded.isMadeUp(move.newName, in: move.newParent, by: program.requester)
         let rename = Event.rename(program.number, from: from, to: to, isMadeUp: isMadeUp)
         switch (move.source.stat.isRegular, move.target?.stat.isRegular) {
         case (false, true?): return [.unlink(program.number, to), rename]
@@ -211,8 +212,7 @@ extension NameRequests {
             try Backing.rename(
                 source.name.bytes, in: source.directory.raw, to: move.newName.bytes, in: directory.raw, flags: flags)
         }
-        let contents = kept.custodian.state.contents
-        guard move.flags == 0, isKept, move.isMarked, contents.renamingOverWrites,
+        guard move.flags == 0, isKept, move.isMarked, kept.custodian.state.contents.renamingOverWrites,
             source.parent === move.newParent, let file = try? recorded.files.open(tree.fileID(source.stat)),
             (try? rename(linux_RENAME_EXCHANGE)) != nil
         else { return try rename(move.flags) }
@@ -223,7 +223,8 @@ extension NameRequests {
             try rename(linux_RENAME_EXCHANGE)
             return try rename(move.flags)
         }
-        contents.hasten(FileDescriptor(rawValue: file.raw), number: source.stat.key.inode)
+        kept.custodian.state.contents.hasten(
+            FileDescriptor(rawValue: file.raw), number: source.stat.key.inode)
     }
 
     /// - Parameter displace: says what becomes of the file that the move takes the name of.

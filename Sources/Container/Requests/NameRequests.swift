@@ -154,9 +154,9 @@ final class NameRequests: Sendable {
         guard tree.nodes.lostName(of: source) == nil else { throw Errno(rawValue: ESTALE) }
         let writers = source.writers
         let handle = writers.first?.number ?? HandleNumber(0)
+        let isMadeUp = recorded.isMadeUp(name, in: parent, by: program.requester)
         let event = Event.create(
-            program.number, place, source.file, handle, .replace,
-            isMadeUp: recorded.isMadeUp(name, in: parent, by: program.requester), isUnseen: false)
+            program.number, place, source.file, handle, .replace, isMadeUp: isMadeUp, isUnseen: false)
         guard let held = writers.first?.descriptor ?? tree.nodes.held(source) else { throw .noSuchFileOrDirectory }
         recorded.files.hold(source.file, held)
         defer { recorded.files.letGo(source.file) }
@@ -164,6 +164,7 @@ final class NameRequests: Sendable {
         try recorded.engine.performOnNames(event) { (names, _) throws(Errno) in
             made = try link(names, source, name, in: parent)
         }
+        recorded.publish(name, in: parent, by: program.requester, if: isMadeUp)
         if writers.isEmpty {
             try recorded.engine.perform(.close(handle))
             try recorded.engine.perform(.release(handle))

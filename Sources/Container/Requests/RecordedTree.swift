@@ -182,6 +182,14 @@ final class RecordedTree: Sendable {
         }
     }
 
+    /// The directory of a name that was made up because the directory's was may have got a real name before the name
+    /// was recorded.
+    func publish(_ name: FileName, in parent: Node, by requester: Requester, if wasMadeUp: Bool) {
+        guard wasMadeUp, !isMadeUp(name, in: parent, by: requester) else { return }
+        // What is left unpublished by a failure is found after the next start.
+        try? publish(in: parent.file, by: requester)
+    }
+
     /// The documents with some names of a directory that listeners do not hear of yet: their programs have made
     /// up the names.
     func untold(_ names: [FileName], in directory: FileID) -> [FileName: RememberedName] {
