@@ -110,7 +110,7 @@ extension Planning {
     /// content.
     mutating func empty(_ number: HandleNumber) {
         guard let handle = memory[number], handle.mode != .read else { return }
-        saveOthers(number, of: handle.file)
+        saveOthers(handle)
         protect(handle.file, from: nil)
         pass(.truncate(handle.file, toNothing: true))
         didTruncate(handle.file)
@@ -124,7 +124,7 @@ extension Planning {
     /// amended a version of its process: such a version is only extended.
     mutating func shorten(_ number: HandleNumber) {
         guard let handle = memory[number], handle.mode != .read else { return }
-        saveOthers(number, of: handle.file)
+        saveOthers(handle)
         protect(handle.file, from: handle.mode == .append ? nil : number)
         pass(.truncate(handle.file, toNothing: false))
         update(handle.file) { file in
@@ -136,9 +136,14 @@ extension Planning {
     }
 
     /// Bytes that other handles have written, or may have written unseen, become a version before they are cut off.
-    private mutating func saveOthers(_ number: HandleNumber, of file: FileID) {
-        let hasOther = memory.handles(of: file).contains { $0.number != number && ($0.isDirty || $0.isUnseen) }
-        if hasOther { saveUnfinished(file) }
+    /// Those that a closed handle may have written through a duplicate count as the handle's own, if it has written: as
+    /// a version, the part of its save would be what a kill goes back to.
+    private mutating func saveOthers(_ handle: Handle) {
+        let isOwn = handle.isDirty || handle.isUnseen
+        let hasOther = memory.handles(of: handle.file).contains { other in
+            other.number != handle.number && (other.isDirty || other.isUnseen && !(other.isClosed && isOwn))
+        }
+        if hasOther { saveUnfinished(handle.file) }
     }
 
     /// close(2): the moment of a save, if the handle has written. A file that was emptied and is empty still is none,
