@@ -48,13 +48,13 @@ public final class EngineContainer: ServedContainer {
             Custodian(state, nodes: tree.nodes, logger: options.logger), facts: facts, files: inReach, policy)
         let programs = ProgramNumbers(facts, callers: callers, clock: options.clock)
         let unwatched = try Self.unwatched(facts)
-        let (marks, torn) = try Self.settled(tree, state, facts, kept, survivors, options)
+        let settled = try Self.settled(tree, state, facts, kept, survivors, options)
         facts.settled()
         let recorder = StoreRecorder(facts, files: inReach)
         let quiet = QuietNames(policy)
         let engine = Engine(
             Engine.Parts(
-                files: inReach, kept: kept, recorder: recorder, clock: options.clock, marks: marks,
+                files: inReach, kept: kept, recorder: recorder, clock: options.clock, marks: settled.marks,
                 unwatched: unwatched, kin: { programs.kin(of: $0) }, audiences: { programs.audiences(of: $0) },
                 identity: { [container = state.identity.container] in DerivedIdentity.item($0, in: container) },
                 quiet: { quiet.quiet($0) }),
@@ -97,10 +97,8 @@ public final class EngineContainer: ServedContainer {
         callers.whenEnded { [weak programs] in programs?.ended($0) }
         if facts.identity.wasCreated, !options.isReadOnly { Beginning(facts).note(options.clock.now()) }
         metadata.connect(keeper)
-        for file in torn.sorted() {
-            giveWay(file)
-            marks.remove(.file(file))
-        }
+        inReach.connect(isStillWritten: { [weak unseen = files.unseen] in unseen?.isStillWritten($0) ?? false })
+        finish(settled)
     }
 
     public var facts: FactStore { recorded.facts }

@@ -1,9 +1,9 @@
-// Which files a power cut has left in parts.
+// Which files a kill or a power cut has left in parts.
 
 import Lineage
 import Testing
 
-@Suite("Files after a power cut")
+@Suite("Files after a kill or a power cut")
 struct ArrivedFileTests {
     private static func file(_ known: WritableKeyPath<ArrivedFile, Bool>...) -> ArrivedFile {
         var file = ArrivedFile()
@@ -24,6 +24,13 @@ struct ArrivedFileTests {
         #expect(!Self.file(\.isLastKept, \.beginsWithSynchronized).isTorn)
         // What was synchronized before the last version was saved tells nothing of that.
         #expect(Self.file(\.isUntouched, \.beginsWithSynchronized).isTorn)
+    }
+
+    @Test("One that goes on behind its kept content was appended to, if the daemon alone was killed")
+    func appended() {
+        #expect(Self.file(\.isLastKept, \.beginsWithLast, \.isLonger).isTorn)
+        #expect(!Self.file(\.isLastKept, \.beginsWithLast, \.isLonger, \.isAppended).isTorn)
+        #expect(Self.file(\.isLastKept, \.isLonger, \.isAppended).isTorn)
     }
 
     @Test("One with the bytes of a version is whole, and a database is left alone")

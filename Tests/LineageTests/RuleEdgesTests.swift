@@ -157,6 +157,43 @@ struct RuleEdgesTests {
         #expect(planning.staleBase(of: actor, in: DocumentNumber(1), current: VersionNumber(3)) == nil)
     }
 
+    @Test(
+        "what was written before a truncation is no version if only a closed handle may have written it besides",
+        arguments: [true, false])
+    func truncatedBehindClose(isClosed: Bool) {
+        var scene = scene()
+        scene.memory.files[0].isChanged = true
+        scene.memory.files[0].fingerprint = Fingerprint(size: 2, high: 0, low: 9)
+        scene.memory.files[0].generation = 1
+        scene.memory.handles[0].isUnseen = true
+        scene.memory.handles[0].isClosed = isClosed
+        scene.memory.handles.append(
+            Handle(
+                number: HandleNumber(2), actor: actor, file: file, mode: .write, isUnseen: true, place: place,
+                opened: RowNumber(3)))
+        let versions = plan(.shorten(HandleNumber(2)), in: scene).filter { fact in
+            if case .version = fact { return true }
+            return false
+        }
+        #expect(versions.count == (isClosed ? 0 : 1))
+    }
+
+    @Test("what a program may still overwrite after a crash is kept", arguments: [true, false])
+    func stillWritten(isWritten: Bool) {
+        let scene = scene()
+        var there = Found.File(id: file, fingerprint: Fingerprint(size: 2, high: 0, low: 9), modified: scene.now)
+        there.isStillWritten = isWritten
+        let found = Found(
+            names: [Found.Name(place: place, file: file)], directories: [], files: [there], objects: [],
+            begins: { $0.fingerprint == $1 })
+        let plan = Settling.settle(scene, found, crashed: scene.now)
+        let kept = plan.after.compactMap { step -> Content? in
+            if case .keep(let content, _) = step { return content }
+            return nil
+        }
+        #expect(kept == (isWritten ? plan.memory[file].map { [$0.content] } : []))
+    }
+
     @Test("numbers at their ends and rows that go back to themselves trap nothing and end")
     func oddInput() {
         var scene = scene(generation: .max)

@@ -61,6 +61,18 @@ final class EngineHistory {
         }
     }
 
+    /// The contents of a name's versions that are marked as the part of a save, newest first.
+    func unfinished(_ path: String) throws -> [String] { try contents(of: path, marked: .unfinished) }
+
+    /// Those of its versions whose bytes are marked as lost.
+    func lost(_ path: String) throws -> [String] { try contents(of: path, marked: .lost) }
+
+    private func contents(of path: String, marked mark: VersionMarks) throws -> [String] {
+        guard let document = try document(at: path) else { return [] }
+        return try facts.history(of: document).filter { try catalog.detail(of: $0)?.marks.contains(mark) ?? false }
+            .map(text)
+    }
+
     /// What is left of documents without a name: the contents of each, newest first. Of what has no versions, such as
     /// directories, the entries of the deleted area are left.
     func deleted() throws -> [[String]] {

@@ -14,6 +14,7 @@ extension Engine {
     /// | begins with the version that it held | goes on in the same content |
     /// | does not | is another content; the version's bytes are lost, unless they are kept |
     /// | is a database with a log | is captured later |
+    /// | may still be written to by a program from before this mount | is saved by ``UnseenWriters`` |
     ///
     /// A file that was changed while nothing watched it is read, also where its size and its time are as recorded.
     func noteUnseenChange(of file: FileID) throws(Errno) {
@@ -34,6 +35,8 @@ extension Engine {
             }
             guard !scene.remembers(file) else { return }
             guard let change else { return lookedAt.note(file, stamp) }
+            // It would overwrite the version. Nothing is lost meanwhile.
+            if change.lost.isEmpty, parts.files.isStillWritten(file) { return }
             let needed = held.union(Subjects(files: [], documents: change.rows.map(\.document)))
             guard needed == held else {
                 subjects.giveBack(held)

@@ -23,10 +23,13 @@ protocol FilesBelow: Sendable {
     /// Whether the file is a database that is not compared as it lies there, because its log or its journal belongs to
     /// it.
     func awaitsCapture(_ file: FileID) -> Bool
+    /// Whether a program from before this mount may still write to the file, of which nothing tells.
+    func isStillWritten(_ file: FileID) -> Bool
 }
 
 extension FilesBelow {
     func awaitsCapture(_ file: FileID) -> Bool { false }
+    func isStillWritten(_ file: FileID) -> Bool { false }
 }
 
 /// Contents that are kept outside their files.

@@ -17,6 +17,7 @@ final class FilesInReach: FilesBelow {
     private struct Finder {
         var find: (@Sendable (FileID) -> SharedDescriptor?)?
         var awaitsCapture: (@Sendable (FileID) -> Bool)?
+        var isStillWritten: (@Sendable (FileID) -> Bool)?
     }
 
     /// Innermost.
@@ -31,6 +32,11 @@ final class FilesInReach: FilesBelow {
         finder.withLock { $0.awaitsCapture = awaitsCapture }
     }
 
+    /// Says which files programs from before this mount may still write to.
+    func connect(isStillWritten: @escaping @Sendable (FileID) -> Bool) {
+        finder.withLock { $0.isStillWritten = isStillWritten }
+    }
+
     /// Keeps a file in reach until it is let go as often.
     func hold(_ file: FileID, _ descriptor: SharedDescriptor) {
         held.withLock { $0[file, default: Held(descriptor: descriptor, uses: 0)].uses += 1 }
@@ -40,10 +46,14 @@ final class FilesInReach: FilesBelow {
     /// it is asked whether there is one.
     func holdByPath(_ file: FileID, _ descriptor: SharedDescriptor) {
         guard let path = try? Backing.open([], in: descriptor.raw, flags: linux_O_PATH) else { return }
-        let byPath = SharedDescriptor(path)
+        show(SharedDescriptor(path), insteadOf: file)
+    }
+
+    /// Has a file that is in reach looked at by another descriptor.
+    func show(_ descriptor: SharedDescriptor, insteadOf file: FileID) {
         let former = held.withLock { held in
             let former = held[file]?.descriptor
-            held[file]?.descriptor = byPath
+            held[file]?.descriptor = descriptor
             return former
         }
         withExtendedLifetime(former) {}
@@ -75,6 +85,8 @@ final class FilesInReach: FilesBelow {
     }
 
     func awaitsCapture(_ file: FileID) -> Bool { finder.withLock { $0.awaitsCapture }?(file) ?? false }
+
+    func isStillWritten(_ file: FileID) -> Bool { finder.withLock { $0.isStillWritten }?(file) ?? false }
 
     /// What is recorded of a file beside its content.
     struct Look {

@@ -169,7 +169,7 @@ final class KeptObjects: KeptContents {
     // MARK: Labels
 
     /// - Parameter directory: where the content was, if that is known.
-    private func described(
+    func described(
         _ labels: [Lineage.Label], of stat: FileStat, in directory: TreePath
     ) throws(Errno) -> (ContentStore.Label, also: [ContentStore.Label]) {
         var described: [ContentStore.Label] = []
@@ -216,6 +216,9 @@ final class KeptObjects: KeptContents {
         let nodes = custodian.nodes
         return nodes.node(file.key).flatMap { nodes.location($0).name }.flatMap { nodes.path($0.parent) }
     }
+
+    /// The path of the directory that an open file is in.
+    func directory(of file: SharedDescriptor) -> TreePath { path(of: file.raw, isFile: true) }
 
     /// The path of an open directory, or of the one that an open file is in; the root's for a file that has no name.
     private func path(of descriptor: Int32, isFile: Bool) -> TreePath {

@@ -6,6 +6,18 @@ import VersionModel
 import VersionStore
 
 extension EngineContainer {
+    /// What settling leaves to the mount.
+    struct Settled {
+        var marks: any Marks = NoMarks()
+        /// The files that are torn, which are marked.
+        var torn: Set<FileID> = []
+        /// The files that programs from before the mount may still write to.
+        var stillWritten: Set<FileID> = []
+        /// The last fact from before a kill, if all until then are here: labels tell of versions of which no program
+        /// was told. nil after a power cut.
+        var last: UInt64?
+    }
+
     /// The time before a power cut in which changes may not have reached the disk, or only they, in nanoseconds.
     private static let recent: Int64 = 60_000_000_000
 
@@ -15,22 +27,23 @@ extension EngineContainer {
     /// |---|---|
     /// | ended in order | a name that only memory knew, directories changed since |
     /// | was killed | that, and what it has marked: names in the middle of a change, files that were open for writing |
+    /// | the same | files that programs may still write to |
     /// | ended with the machine | that, and the names, files, directories and objects of the minute before |
     /// | has lost its catalog | all that labels have told of, and each name in the directories of that |
     ///
-    /// - Returns: the marks of this mount, and the files that are torn, which are marked.
     static func settled(
         _ tree: LiveTree, _ store: ContainerState, _ facts: FactStore, _ kept: KeptObjects, _ survivors: Survivors,
-        _ options: LiveContainer.Options
-    ) throws(StoreError) -> (marks: any Marks, torn: Set<FileID>) {
-        guard !options.isReadOnly else { return (NoMarks(), []) }
+        _ options: ContainerOptions
+    ) throws(StoreError) -> Settled {
+        guard !options.isReadOnly else { return Settled() }
         let left = MarkFile.read(in: store.directory)
         var marked = MountSettling.Marked(files: left.files, contents: left.contents)
         for place in left.places { marked.places.insert(try facts.number(of: place)) }
         let found = FilesInReach()
         let isCut = !facts.identity.cleanShutdown && !left.isOfThisBoot
         let gone = try addNames(to: &marked, tree, facts, isCut: isCut)
-        let disk = SettledTree(tree, facts: facts, found: found, gone: gone)
+        let disk = SettledTree(tree, facts: facts, found: found, gone: gone, copyingTo: store)
+        try addStillWritten(to: &marked, survivors, facts)
         if isCut || facts.identity.isRebuilt { try addRecent(to: &marked, facts) }
         if isCut { try addKept(to: &marked, store, facts) }
         if facts.identity.isRebuilt { try addStray(to: &marked, store) }
@@ -42,23 +55,32 @@ extension EngineContainer {
             isLost: { (try? facts.detail(of: $0))?.marks.contains(.lost) ?? false })
         do throws(Errno) {
             let doubted = isCut ? marked.contents : left.contents
-            try HalfRenames(tree: disk, store: store, logger: options.logger)
+            try HalfRenames(tree: disk, custodian: kept.custodian)
                 .finish(Set(doubted.map { ContentID($0) }), left.places)
-            try InterruptedOverwrites(tree: disk, store: store).undo(left.files)
-            let torn = try torn(marked, left.files, TornFiles(disk: disk, kept: kept, survivors: survivors), isCut)
-            let (_, rest) = try MountSettling(parts, marked, crashed: left.changed).run()
+            let overwritten = try InterruptedOverwrites(tree: disk, store: store).undo(left.files)
+            let open = left.files.subtracting(overwritten)
+            let torn = try torn(marked, open, TornFiles(disk: disk, kept: kept), isCut)
+            let last = isCut || facts.identity.isRebuilt ? nil : facts.facts().lastNumber
+            let settling = MountSettling(parts, marked, crashed: left.changed)
+            let (_, rest) = try settling.run()
             let marks = try MarkFile(in: store.directory, facts: facts, logger: options.logger)
             for mark in rest.marks { marks.add(mark) }
             for file in torn { marks.add(.file(file)) }
-            return (marks, torn)
+            return Settled(
+                marks: marks, torn: torn, stillWritten: Set(settling.stillWritten.keys), last: last)
         } catch { throw .io(error, "putting the history in order after a crash") }
     }
 
-    /// The files that a power cut has left in parts, now or before the mount that ended last.
+    /// The files that a power cut or a kill has left in parts, now or before the mount that ended last.
     private static func torn(
         _ marked: MountSettling.Marked, _ left: Set<FileID>, _ files: TornFiles, _ isCut: Bool
     ) throws(Errno) -> Set<FileID> {
-        guard isCut else { return try files.marked(left) }
+        let identity = files.kept.facts.identity
+        guard isCut else {
+            // Without its catalog nothing tells which saves were complete.
+            let isKilled = !identity.cleanShutdown && !identity.isRebuilt
+            return try isKilled ? files.interrupted(left) : files.marked(left)
+        }
         var files = files
         files.parts = try TornObjects(disk: files.disk, kept: files.kept).settle(marked.contents)
         return try files.find(marked)
@@ -73,6 +95,15 @@ extension EngineContainer {
     private static func since(_ last: Timestamp, _ facts: FactStore, isCut: Bool = true) -> Timestamp {
         if facts.identity.isRebuilt { return Timestamp(nanoseconds: .min) }
         return isCut ? last.advanced(byNanoseconds: -recent) : last
+    }
+
+    /// A file that only a mapping from before the kill writes to may not be marked.
+    private static func addStillWritten(
+        to marked: inout MountSettling.Marked, _ survivors: Survivors, _ facts: FactStore
+    ) throws(StoreError) {
+        let log = facts.facts()
+        for file in survivors.candidates where !log.names(of: file).isEmpty { marked.files.insert(file) }
+        if let failure = log.failure { throw .catalog(code: 10, "\(failure)") }
     }
 
     /// Contents of which no label tells: their files must not come to have another content of the same name.

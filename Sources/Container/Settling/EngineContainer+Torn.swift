@@ -1,4 +1,4 @@
-// Files that a power cut has left in parts give way to the newest whole versions before them.
+// Files that a kill or a power cut has left in parts give way to the newest whole versions before them.
 
 import Glibc
 import Lineage
@@ -8,30 +8,45 @@ import VersionModel
 import VersionStore
 
 extension EngineContainer {
+    /// Does what settling leaves to the mount.
+    func finish(_ settled: Settled) {
+        // Until the rules know them as open.
+        for file in settled.stillWritten { recorded.engine.lasting.set(.file(file), true) }
+        for file in settled.torn.sorted() {
+            giveWay(file, settled.last)
+            settled.marks.remove(.file(file))
+        }
+    }
+
     /// The bytes of a torn file are a version by now, which is marked as unfinished. The newest whole version before it
     /// is current again, as if a user had restored it. No request has come yet.
-    func giveWay(_ file: FileID) {
+    ///
+    /// - Parameter last: the last fact from before a kill.
+    private func giveWay(_ file: FileID, _ last: UInt64?) {
         do {
             let live = try recorded.files.open(file)
             let names = try recorded.engine.names(of: file).filter { !$0.hasNoVersions }
             var documents: Set<DocumentNumber> = []
-            for row in names where documents.insert(row.document).inserted { try giveWay(file, row) }
+            for row in names where documents.insert(row.document).inserted { try giveWay(file, row, last) }
             TornMark.remove(from: live.raw)
         } catch {
             options.logger.error(
-                "a file that a power cut has left in parts stays as it is: \(error)", metadata: ["file": "\(file)"])
+                "a file that was left in parts stays as it is: \(error)", metadata: ["file": "\(file)"])
         }
     }
 
-    private func giveWay(_ file: FileID, _ row: NameRow) throws {
+    private func giveWay(_ file: FileID, _ row: NameRow, _ last: UInt64?) throws {
         guard let torn = try recorded.engine.current(of: row.document), torn.content.file == file,
             let path = recorded.path(of: row)
         else { return }
-        var told = FactTransaction()
-        told.changes = [.marks(torn.number, added: .unfinished, removed: [])]
-        facts.commit(told)
         let document = try finder.document(at: path, as: .container)
-        for row in try candidates(file, document, before: torn) {
+        let rows = try candidates(file, document, before: torn)
+        // A part that was kept is a version by its label alone: no program was told of that before the kill.
+        let parts = rows.filter { row in last.map { row.number.number > $0 } ?? false }
+        var told = FactTransaction()
+        told.changes = ([torn] + parts).map { .marks($0.number, added: .unfinished, removed: []) }
+        facts.commit(told)
+        for row in rows where !parts.contains(row) && row.fingerprint != torn.fingerprint {
             let detail = try facts.detail(of: row.number)
             guard let id = facts.id(of: row.number, detail), let version = try browsing.past.version(id),
                 version.flags.isDisjoint(with: [.unfinished, .contentLost]), try isWhole(version, row, document)

@@ -14,26 +14,24 @@ struct HalfRenames {
     private static let leeway: Int64 = 10_000_000
 
     let tree: SettledTree
-    let store: ContainerState
-    let logger: Logger
+    let custodian: Custodian
 
     /// - Parameters:
     ///   - contents: those that the former mount may have been keeping at its end.
     ///   - places: those of which it was changing the names.
     func finish(_ contents: Set<ContentID>, _ places: Set<Place>) throws(Errno) {
         for content in contents.sorted() {
-            let object = store.contents.place(of: content)
+            let object = custodian.state.contents.place(of: content)
             guard let stat = try Backing.statIfPresent(Array(object.name.utf8), in: object.directory.rawValue),
-                stat.isRegular, stat.links > 1, let labels = try? store.contents.labels(of: content),
+                stat.isRegular, stat.links > 1, let labels = try? custodian.state.contents.labels(of: content),
                 let label = labels.first
             else { continue }
             // Under its own name the file has not been displaced.
             if try self.stat(label.place)?.key == stat.key { continue }
             if try removeOtherName(of: stat, places.union([label.place])) { continue }
-            let file = SharedDescriptor(try store.contents.open(content).rawValue)
-            _ = try store.contents.keep(
-                copying: FileDescriptor(rawValue: file.raw), as: content, label, also: Array(labels.dropFirst()),
-                isDurable: true)
+            let file = SharedDescriptor(try custodian.state.contents.open(content).rawValue)
+            try custodian.keep(
+                copying: file.raw, as: content, label, also: Array(labels.dropFirst()), isDurable: true)
         }
     }
 
@@ -54,7 +52,7 @@ struct HalfRenames {
                     found.key == object.key
                 else { continue }
                 try Backing.unlink(entry.name.bytes, in: directory.raw)
-                logger.notice("finished a rename after a crash", metadata: ["name": "\(entry.name)"])
+                custodian.logger.notice("finished a rename after a crash", metadata: ["name": "\(entry.name)"])
                 return true
             }
         }

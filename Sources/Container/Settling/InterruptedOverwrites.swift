@@ -13,12 +13,16 @@ struct InterruptedOverwrites {
     let store: ContainerState
 
     /// - Parameter files: those that the former mount has marked.
-    func undo(_ files: Set<FileID>) throws(Errno) {
+    /// - Returns: those that were being written over.
+    func undo(_ files: Set<FileID>) throws(Errno) -> Set<FileID> {
+        var overwritten: Set<FileID> = []
         for file in files.sorted() {
             guard let (live, row) = try open(file), let mark = OverwriteMark(of: live.raw) else { continue }
             if let former = try former(mark, live, row) { try putBack(former.object, former.version, live) }
             OverwriteMark.remove(from: live.raw)
+            overwritten.insert(file)
         }
+        return overwritten
     }
 
     private func open(_ file: FileID) throws(Errno) -> (SharedDescriptor, NameRow)? {

@@ -24,6 +24,13 @@ extension KeptObjects: SettledContents {
         return labels
     }
 
+    func keep(
+        _ copy: SharedDescriptor, of file: SharedDescriptor, as content: Content, _ labels: [Lineage.Label]
+    ) throws(Errno) {
+        let (label, others) = try described(labels, of: try Backing.stat(copy.raw), in: directory(of: file))
+        try custodian.keep(copying: copy.raw, as: ContentID(content), label, also: others)
+    }
+
     /// The bytes that a label tells of count, not what it says of them. A label of another core's version has another
     /// kind of identity, and tells nothing here.
     private func label(

@@ -48,6 +48,8 @@ final class MountSettling {
     /// The time of the crash, as far as it is known.
     private let crashed: Timestamp?
     private var found: [PlaceNumber: PlaceFound] = [:]
+    /// Files that programs from before the mount may still write to: what is looked at are copies.
+    private(set) var stillWritten: [FileID: SharedDescriptor] = [:]
     private lazy var markedContents = Dictionary(grouping: marked.contents, by: \.file)
     private lazy var firstGeneration = parts.log().lastNumber << Engine.generationShift
 
@@ -257,7 +259,11 @@ final class MountSettling {
     private func perform(_ steps: [Step]) throws(Errno) {
         for case .keep(let content, let labels) in steps {
             let file = try parts.disk.open(content.file)
-            try parts.kept.keep(copying: file.raw, as: content, labels, isDurable: false)
+            if let original = stillWritten[content.file] {
+                try parts.kept.keep(file, of: original, as: content, labels)
+            } else {
+                try parts.kept.keep(copying: file.raw, as: content, labels, isDurable: false)
+            }
         }
     }
 
@@ -297,8 +303,14 @@ final class MountSettling {
 
     private func look(at file: FileID, _ facts: Facts) throws(Errno) -> Lineage.Found.File? {
         guard let status = try parts.disk.status(of: file), status.isRegular else { return nil }
+        let awaitsCapture = parts.disk.awaitsCapture(file)
+        if !awaitsCapture, parts.kept.mayKeep(size: status.size), let original = try parts.disk.freeze(file) {
+            stillWritten[file] = original
+        }
+        guard let status = try parts.disk.status(of: file) else { return nil }
         var found = try look(at: file, status, facts)
-        found.awaitsCapture = parts.disk.awaitsCapture(file)
+        found.awaitsCapture = awaitsCapture
+        found.isStillWritten = stillWritten[file] != nil
         return found
     }
 

@@ -24,10 +24,30 @@ enum PlaceFound: Equatable, Sendable {
 /// The tree at a mount. Files that were found at places can be looked at.
 protocol SettledDisk: FilesBelow {
     func look(at place: PlaceNumber) throws(Errno) -> PlaceFound
+    /// If a program from before the mount may still write to a file, all looks show a copy of it from now on: what is
+    /// read of it must not change until it is kept.
+    /// - Returns: the file itself; nil if no such program is there.
+    func freeze(_ file: FileID) throws(Errno) -> SharedDescriptor?
+}
+
+extension SettledDisk {
+    func freeze(_ file: FileID) throws(Errno) -> SharedDescriptor? { nil }
 }
 
 /// The kept contents at a mount.
 protocol SettledContents: KeptContents {
     /// What a kept content says of itself.
     func labels(of content: Content) throws(Errno) -> [Label]
+    /// Keeps a copy that was made of a file.
+    func keep(
+        _ copy: SharedDescriptor, of file: SharedDescriptor, as content: Content, _ labels: [Label]
+    ) throws(Errno)
+}
+
+extension SettledContents {
+    func keep(
+        _ copy: SharedDescriptor, of file: SharedDescriptor, as content: Content, _ labels: [Label]
+    ) throws(Errno) {
+        try keep(copying: copy.raw, as: content, labels, isDurable: false)
+    }
 }

@@ -14,9 +14,15 @@ final class SettledTree: SettledDisk {
     private let found: FilesInReach
     /// Directories that are nowhere.
     private let gone: Set<FileID>
+    /// Where copies are made of files that programs still write to; nil if none are.
+    private let state: ContainerState?
 
-    init(_ tree: LiveTree, facts: FactStore, found: FilesInReach, gone: Set<FileID> = []) {
+    init(
+        _ tree: LiveTree, facts: FactStore, found: FilesInReach, gone: Set<FileID> = [],
+        copyingTo state: ContainerState? = nil
+    ) {
         (self.tree, self.facts, self.found, self.gone) = (tree, facts, found, gone)
+        self.state = state
     }
 
     func look(at number: PlaceNumber) throws(Errno) -> PlaceFound {
@@ -69,6 +75,34 @@ final class SettledTree: SettledDisk {
                 return false
             }
             return DatabaseRule.isAtWork(place.name, in: directory)
+        }
+    }
+    // MARK: Programs from before the mount
+
+    /// Whether a program may still write to a file below the mount. A daemon without root's rights does not see all
+    /// processes, and at a mount none of its own has the file open.
+    func isStillWritten(_ file: FileID, _ opened: SharedDescriptor, _ key: BackingKey) -> Bool {
+        guard geteuid() != 0 || tree.survivors.mayInclude(file, key) else { return false }
+        return WritableMappings.exist(on: opened.raw)
+    }
+
+    func freeze(_ file: FileID) throws(Errno) -> SharedDescriptor? {
+        guard let state, let stat = try status(of: file) else { return nil }
+        let opened = try open(file)
+        guard isStillWritten(file, opened, stat.key) else { return nil }
+        do throws(Errno) {
+            let copy = try StagedFile(in: state.directory)
+            try copy.fill(from: OpenContent(descriptor: opened, size: stat.size))
+            // The record of a version has what a file cannot be given.
+            try? copy.dress(like: opened.raw)
+            let time = stat.modified.timespec
+            try Backing.check { futimens(copy.file.raw, [time, time]) }
+            found.show(copy.file, insteadOf: file)
+            return opened
+        } catch {
+            // Then what it overwrites is marked as lost.
+            guard error.isFull else { throw error }
+            return nil
         }
     }
 }

@@ -1,16 +1,16 @@
-// Files that a power cut has left in parts, before anything is settled.
+// Files that a kill or a power cut has left in parts, before anything is settled.
 
 import Glibc
 import Lineage
+import Logging
 import SystemPackage
 import VersionModel
 import VersionStore
 
-/// Judges the files that may not have reached the disk (``Lineage/ArrivedFile``).
+/// Judges the files that may not have reached the disk, or that were being written (``Lineage/ArrivedFile``).
 struct TornFiles {
     let disk: SettledTree
     let kept: KeptObjects
-    let survivors: Survivors
     /// Kept contents of which only a part is left: a file with the same bytes has no more of them.
     var parts: Set<Content> = []
 
@@ -24,6 +24,33 @@ struct TornFiles {
             if let live = try disk.find(file, kept), TornMark.isSet(on: live.file.raw) { torn.insert(file) }
         }
         return torn
+    }
+
+    /// Finds the files that a killed mount has left in the middle of a save, and marks them. They were open for
+    /// writing, and what was saved to them last was kept before it was overwritten. One that cannot be looked at stays.
+    func interrupted(_ files: Set<FileID>) throws(Errno) -> Set<FileID> {
+        var torn = try marked(files)
+        for file in files.subtracting(torn) {
+            do throws(Errno) {
+                guard let live = try interrupted(file) else { continue }
+                TornMark.set(on: live.file.raw)
+                torn.insert(file)
+            } catch {
+                kept.custodian.logger.error(
+                    "a file that was being written stays as it is: \(error)", metadata: ["file": "\(file)"])
+            }
+        }
+        return torn
+    }
+
+    private func interrupted(_ file: FileID) throws(Errno) -> SettledTree.Live? {
+        let log = facts.facts()
+        let last = log.lastContent(of: file)
+        let size = last.flatMap { log.versions(in: $0).map(\.fingerprint.size).max() } ?? 0
+        guard log.failure == nil else { throw .ioError }
+        // A copy for a call that was not made may lack what was appended since: the file has that still.
+        guard let last, kept.contains(last, size: size), let live = try disk.find(file, kept) else { return nil }
+        return try isTorn(live, file, [], isKilled: true) ? live : nil
     }
 
     /// Finds the torn files of a power cut, and marks them. One that cannot be looked at is none.
@@ -64,7 +91,7 @@ struct TornFiles {
     }
 
     private func isTorn(
-        _ live: SettledTree.Live, _ file: FileID, _ recent: [Content]
+        _ live: SettledTree.Live, _ file: FileID, _ recent: [Content], isKilled: Bool = false
     ) throws(Errno) -> Bool {
         if TornMark.isSet(on: live.file.raw) { return true }
         let log = facts.facts()
@@ -79,7 +106,7 @@ struct TornFiles {
         arrived.isLeftAlone = isLeftAlone(live, file, versions.last)
         if arrived.isLeftAlone { return false }
         if arrived.isLastKept {
-            try look(live, asOverwritten: last, &arrived)
+            try look(live, asOverwritten: last, isKilled: isKilled, &arrived)
         } else if let version = versions.last {
             try look(live, as: version, versions.map(\.fingerprint.size), &arrived)
         } else { return false }
@@ -93,22 +120,20 @@ struct TornFiles {
         if version?.isImage ?? false || disk.awaitsCapture(file) { return true }
         if DatabaseRule.database(ofJournal: live.name) != nil { return true }
         if DatabaseRule.isDatabase(live.name, file: live.file.raw) { return true }
-        // A daemon without root's rights does not see all processes.
-        let mayBeWritten = geteuid() != 0 || survivors.mayInclude(file, live.stat.key)
-        return mayBeWritten && WritableMappings.exist(on: live.file.raw)
+        return disk.isStillWritten(file, live.file, live.stat.key)
     }
 
     // MARK: Facts and labels of a file
 
     /// The last content is kept, and the file may have been overwritten since.
     private func look(
-        _ live: SettledTree.Live, asOverwritten last: Content, _ arrived: inout ArrivedFile
+        _ live: SettledTree.Live, asOverwritten last: Content, isKilled: Bool, _ arrived: inout ArrivedFile
     ) throws(Errno) {
         guard let object = try kept.open(last) else { return }
-        // A content that programs only append to is not kept.
-        if !parts.contains(last), try Backing.stat(object.raw).size >= live.stat.size {
-            arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw)
-        }
+        let size = try Backing.stat(object.raw).size
+        arrived.isLonger = size < live.stat.size
+        if isKilled, arrived.isLonger { arrived.isAppended = try bytes.isWritten(live.file.raw, from: size) }
+        if !parts.contains(last) { arrived.beginsWithLast = try bytes.begins(live.file.raw, with: object.raw) }
         for label in labels(live) where label.content.file == last.file && label.content.generation > last.generation {
             if try bytes.begins(live.file.raw, live.stat.size, with: label) { arrived.beginsWithSynchronized = true }
         }

@@ -1,5 +1,6 @@
 // Whether files have the bytes of versions, as far as these are known.
 
+import CLinux
 import Glibc
 import Lineage
 import SystemPackage
@@ -36,9 +37,40 @@ struct VersionBytes {
         let (whole, part) = (try Backing.stat(file), try Backing.stat(other))
         guard whole.size >= part.size else { return false }
         if whole.size == part.size, whole.modified == part.modified, whole.size > FileLooks.hashedAtOnce { return true }
-        guard let hash = ContentHash.sha256(of: other, size: part.size) else { throw .ioError }
-        return ContentHash.sha256(of: file, size: part.size) == hash
+        // Of big files the first difference is enough.
+        var offset: UInt64 = 0
+        while offset < part.size {
+            let length = Int(min(UInt64(Self.block), part.size - offset))
+            guard try block(of: file, offset, length) == block(of: other, offset, length) else { return false }
+            offset += UInt64(length)
+        }
+        return true
     }
+
+    /// Whether a file has bytes other than zeros from an offset on.
+    func isWritten(_ file: Int32, from start: UInt64) throws(Errno) -> Bool {
+        let size = try Backing.stat(file).size
+        var offset = start
+        while offset < size {
+            // Holes are passed over, where the file system tells of them.
+            let next = lseek(file, off_t(clamping: offset), linux_SEEK_DATA)
+            if next < 0, errno == ENXIO { return false }
+            offset = max(offset, UInt64(max(0, next)))
+            let length = Int(min(UInt64(Self.block), size - offset))
+            if try block(of: file, offset, length).contains(where: { $0 != 0 }) { return true }
+            offset += UInt64(length)
+        }
+        return false
+    }
+
+    private func block(of file: Int32, _ offset: UInt64, _ length: Int) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: length)
+        let count = try Backing.check { pread(file, &bytes, length, off_t(clamping: offset)) }
+        guard count == length else { throw .ioError }
+        return bytes
+    }
+
+    private static let block = 1 << 17
 
     /// Whether a block of a file has not arrived that a version had.
     /// - Parameter lengths: the lengths that the file had before, with the same beginning.

@@ -21,7 +21,7 @@ final class LiveTree: Sendable {
     let directories: DirectoryDescriptors
     /// Whether requests come from other users than the daemon's: new files are then given to the caller's user.
     let servesOthers: Bool
-    private let survivors: Survivors
+    let survivors: Survivors
 
     /// - Parameters:
     ///   - root: stays the caller's to close.

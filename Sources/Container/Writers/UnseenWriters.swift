@@ -208,6 +208,14 @@ extension UnseenWriters {
         mapped.watchMapping(of: node, by: nil)
     }
 
+    /// Whether a program from before this mount may still write to a file.
+    func isStillWritten(_ file: FileID) -> Bool {
+        guard let key = try? recorded.files.status(of: file)?.key, survivors.mayInclude(file, key),
+            let opened = try? recorded.files.open(file)
+        else { return false }
+        return WritableMappings.exist(on: opened.raw)
+    }
+
     private func isStillWritten(_ node: Node) -> Bool {
         // Handles of this mount are writers too: then the answer is unknown, and yes is the safe choice.
         if node.hasWriters { return true }

@@ -3,7 +3,7 @@
 import VersionModel
 
 /// Brings the facts to what the files are, in the order of facts.md 6: labels, departures, arrivals, contents, what was
-/// only held, and at last the version that each living document's file holds.
+/// only held, and at last the version that each living document's file holds. What may still be overwritten is kept.
 ///
 /// It is pure. It may be interrupted and begun again: what it has recorded is then known.
 public struct Settling: Sendable {
@@ -28,6 +28,7 @@ public struct Settling: Sendable {
         for file in others { settling.settleContent(of: file) }
         settling.settleHeldFiles()
         settling.settleCurrentVersions()
+        settling.keepWritten()
         return settling.planning.result
     }
 
@@ -225,6 +226,13 @@ public struct Settling: Sendable {
                 at: row, of: file, content: held.content, fingerprint: held.fingerprint, by: nil, isReplacing: true,
                 isImage: held.isImage(of: file.id))
             for fact in recorded { planning.record(fact) }
+        }
+    }
+    /// What a program from before the crash may overwrite unseen is kept. Its next writes are another content.
+    private mutating func keepWritten() {
+        for file in found.files where file.isStillWritten {
+            guard let live = planning.memory[file.id], planning.isSoleKeeper(live) else { continue }
+            planning.keep(file.id)
         }
     }
 }

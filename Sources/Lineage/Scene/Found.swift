@@ -19,6 +19,8 @@ public struct Found: Sendable {
         public var modified: Timestamp
         /// Whether it is a database that is not compared as it lies there, because it has a log or a journal.
         public var awaitsCapture = false
+        /// Whether a program from before the crash may still write to it, and nothing would tell of that.
+        public var isStillWritten = false
         public init(id: FileID, fingerprint: Fingerprint, modified: Timestamp) {
             self.id = id
             self.fingerprint = fingerprint

@@ -146,6 +146,10 @@ final class ServedContainer {
         }
     }
 
+    func synchronize(_ handle: UInt64, _ path: String) throws {
+        try container.synchronize(node: try node(path), handle: handle, dataOnly: false)
+    }
+
     func close(_ handle: UInt64, _ path: String) throws {
         let node = try node(path)
         container.flush(caller, handle: handle)
@@ -225,6 +229,24 @@ final class ServedContainer {
     /// What a check finds.
     func found(isAtRest: Bool = false) throws -> [String] {
         try container.check(repair: false, isAtRest: isAtRest, progress: { _, _ in }).map { "\($0)" }
+    }
+
+    /// The contents of a name's versions that are marked as unfinished.
+    func unfinished(_ path: String) throws -> [String?] {
+        guard let document = try row(path)?.document else { return [] }
+        return try zip(told().history(of: document), history(path)).filter { version, _ in
+            try facts.detail(of: version)?.marks.contains(.unfinished) ?? false
+        }.map(\.1)
+    }
+
+    /// The path of a name's kept content.
+    /// - Parameter place: how many versions are newer.
+    func object(of path: String, _ place: Int) throws -> String {
+        let document = try #require(try row(path)?.document)
+        let facts = try told()
+        let number = try #require(facts.history(of: document).dropFirst(place).first)
+        let version = try #require(facts[number])
+        return ".versionsfs/objects/\(store.contents.name(of: ContentID(version.content)).name)"
     }
 
     private func text(of number: VersionNumber, _ facts: Facts) throws -> String? {

@@ -32,19 +32,6 @@ import VersionModel
         #expect(futimens(file.rawValue, [before.st_atim, before.st_mtim]) == 0)
     }
 
-    /// The contents of versions that are marked as unfinished.
-    private func unfinished(_ container: ServedContainer, _ name: String) throws -> [String?] {
-        guard let document = try container.row(name)?.document else { return [] }
-        let versions = try container.told().history(of: document)
-        return try zip(versions, container.history(name)).filter { version, _ in
-            try container.facts.detail(of: version)?.marks.contains(.unfinished) ?? false
-        }.map(\.1)
-    }
-
-    private func synchronize(_ container: ServedContainer, _ handle: UInt64, _ name: String) throws {
-        try container.container.synchronize(node: try container.node(name), handle: handle, dataOnly: false)
-    }
-
     @Test("A save that has come in part gives way to the version before it", arguments: ["", "t", "t\0o"])
     func savedInPart(_ arrived: String) throws {
         let container = try ServedContainer()
@@ -52,7 +39,7 @@ import VersionModel
         try container.kill(leaving: durable(container)) { try tear(container, "f", arrived) }
         #expect(container.text("f") == "one")
         #expect(try container.history("f") == ["one", arrived, "one"])
-        #expect(try unfinished(container, "f") == [arrived])
+        #expect(try container.unfinished("f") == [arrived])
         #expect(try container.problems() == [])
         try container.kill()
         #expect(try container.history("f") == ["one", arrived, "one"])
@@ -68,7 +55,7 @@ import VersionModel
         try container.rename("new", to: "f")
         try container.kill(leaving: durable(container)) { try tear(container, "f", "") }
         #expect(container.text("f") == "one")
-        #expect(try unfinished(container, "f") == [""])
+        #expect(try container.unfinished("f") == [""])
         #expect(try container.problems() == [])
     }
 
@@ -81,7 +68,7 @@ import VersionModel
         try container.rename("new", to: "f")
         try container.kill(leaving: state) { try tear(container, "f", arrived) }
         #expect(container.text("f") == (arrived == "two" ? "two" : "one"))
-        #expect(try unfinished(container, "f") == (arrived == "two" ? [] : [arrived]))
+        #expect(try container.unfinished("f") == (arrived == "two" ? [] : [arrived]))
         #expect(try container.history("f").last == "one")
         #expect(try container.problems() == [])
     }
@@ -96,7 +83,7 @@ import VersionModel
         try container.save("f", "three")
         try container.kill(leaving: state) { try tear(container, "f", "th") }
         #expect(container.text("f") == "two")
-        #expect(try unfinished(container, "f") == ["th"])
+        #expect(try container.unfinished("f") == ["th"])
         #expect(try container.problems() == [])
     }
 
@@ -125,7 +112,7 @@ import VersionModel
         try container.close(handle, "f")
         try container.kill(leaving: state) { try tear(container, "f", "one\0\0") }
         #expect(container.text("f") == "one")
-        #expect(try unfinished(container, "f") == ["one\0\0"])
+        #expect(try container.unfinished("f") == ["one\0\0"])
     }
 
     @Test("What was being written, and no fact tells of, gives way", arguments: [true, false])
@@ -139,7 +126,7 @@ import VersionModel
         try container.kill(leaving: state)
         #expect(container.text("f") == "one")
         #expect(try container.history("f") == ["one", "tw", "one"])
-        #expect(try unfinished(container, "f") == ["tw"])
+        #expect(try container.unfinished("f") == ["tw"])
         #expect(try container.problems() == [])
     }
 
@@ -150,7 +137,7 @@ import VersionModel
         try container.link("f", to: "g")
         try container.kill(leaving: durable(container)) { try tear(container, "f", "t") }
         #expect(container.text("f") == "one" && container.text("g") == "one")
-        #expect(try unfinished(container, "f") == ["t"])
+        #expect(try container.unfinished("f") == ["t"])
         #expect(try container.problems() == [])
     }
 
@@ -164,14 +151,14 @@ import VersionModel
         if isClosedFirst {
             try container.close(handle, "f")
             let other = try container.open("f", O_WRONLY)
-            try synchronize(container, other, "f")
+            try container.synchronize(other, "f")
         } else {
-            try synchronize(container, handle, "f")
+            try container.synchronize(handle, "f")
         }
         try container.kill(leaving: state)
         #expect(container.text("f") == "two")
         #expect(try container.history("f") == ["two", "one"])
-        #expect(try unfinished(container, "f") == [])
+        #expect(try container.unfinished("f") == [])
         #expect(try container.problems() == [])
     }
 
@@ -181,14 +168,14 @@ import VersionModel
         try container.save("f", "old")
         let handle = try container.open("f", O_RDWR | O_TRUNC)
         try container.put("base", handle, "f")
-        try synchronize(container, handle, "f")
+        try container.synchronize(handle, "f")
         try container.put(" more", handle, "f", at: 4)
         try container.close(handle, "f")
         #expect(try container.history("f") == ["base more", "old"])
         try container.kill(leaving: durable(container)) { try tear(container, "f", "base\(arrived)") }
         #expect(container.text("f") == "base")
         #expect(try container.history("f") == (arrived.isEmpty ? [] : ["base", "base\(arrived)"]) + ["base", "old"])
-        #expect(try unfinished(container, "f") == (arrived.isEmpty ? [] : ["base\(arrived)"]))
+        #expect(try container.unfinished("f") == (arrived.isEmpty ? [] : ["base\(arrived)"]))
         #expect(try container.problems() == [])
     }
 
@@ -201,7 +188,7 @@ import VersionModel
         try container.close(handle, "f")
         try container.kill(leaving: durable(container)) { try tear(container, "f", "base\0\0\0") }
         #expect(container.text("f") == "base")
-        #expect(try unfinished(container, "f") == ["base\0\0\0"])
+        #expect(try container.unfinished("f") == ["base\0\0\0"])
         #expect(try container.problems() == [])
     }
 
@@ -212,7 +199,7 @@ import VersionModel
         try container.kill(leaving: durable(container)) { try container.write("f", "edited") }
         #expect(container.text("f") == "edited")
         #expect(try container.history("f").first == "edited")
-        #expect(try unfinished(container, "f") == [])
+        #expect(try container.unfinished("f") == [])
         #expect(try container.problems() == [])
     }
 
@@ -222,39 +209,20 @@ import VersionModel
         try container.save("f", "one")
         try container.kill(leaving: durable(container)) { try tear(container, "f", "o") }
         #expect(container.text("f") == "o")
-        #expect(try unfinished(container, "f") == ["o"])
-    }
-
-    @Test("A kill tears nothing")
-    func killed() throws {
-        let container = try ServedContainer()
-        for text in ["one", "two"] { try container.save("f", text) }
-        let handle = try container.open("f", O_RDWR | O_TRUNC)
-        try container.put("thr", handle, "f")
-        try container.kill()
-        #expect(container.text("f") == "thr")
-        #expect(try unfinished(container, "f") == [])
+        #expect(try container.unfinished("f") == ["o"])
     }
 
     // MARK: Kept contents
-
-    private func object(_ container: ServedContainer, _ name: String, _ place: Int) throws -> String {
-        let document = try #require(try container.row(name)?.document)
-        let facts = try container.told()
-        let number = try #require(facts.history(of: document).dropFirst(place).first)
-        let version = try #require(facts[number])
-        return ".versionsfs/objects/\(container.store.contents.name(of: ContentID(version.content)).name)"
-    }
 
     @Test("A kept content that has come in part is what there is of its version", arguments: ["o", "o\0\0"])
     func keptInPart(_ arrived: String) throws {
         let container = try ServedContainer()
         for text in ["one", "two"] { try container.save("f", text) }
-        let object = try object(container, "f", 1)
+        let object = try container.object(of: "f", 1)
         try container.kill(leaving: durable(container)) { try tear(container, object, arrived) }
         #expect(container.text("f") == "two")
         #expect(try container.history("f") == ["two", arrived])
-        #expect(try unfinished(container, "f") == [arrived])
+        #expect(try container.unfinished("f") == [arrived])
         #expect(try container.problems() == [])
     }
 
@@ -264,7 +232,7 @@ import VersionModel
         try container.save("f", "one")
         let state = try durable(container)
         try container.save("f", "two")
-        let object = try object(container, "f", 1)
+        let object = try container.object(of: "f", 1)
         try container.kill(leaving: state) {
             try tear(container, object, arrived)
             try tear(container, "f", "one")
@@ -303,6 +271,6 @@ import VersionModel
         try container.kill(leaving: state)
         #expect(container.text("f") == "one")
         #expect(try container.history("f") == ["one", "two", "one"])
-        #expect(try unfinished(container, "f") == ["two"])
+        #expect(try container.unfinished("f") == ["two"])
     }
 }
