@@ -26,6 +26,13 @@ final class Arrivals: @unchecked Sendable {
             guard file.rawValue >= 0 else { return nil }
         }
 
+        /// Another opening of a file, which does not count among its writers.
+        init?(reading file: FileDescriptor) {
+            let path = "/proc/self/fd/\(file.rawValue)"
+            guard let opened = try? System.open(path, in: file, O_RDONLY) else { return nil }
+            self.file = opened
+        }
+
         deinit { System.close(file) }
 
         /// Whether it has lost its name; it then takes room as long as it is open.
@@ -99,7 +106,7 @@ final class Arrivals: @unchecked Sendable {
     /// - Parameter number: identifies the file.
     func hasten(_ file: FileDescriptor, number: UInt64) {
         let (mustWake, surplus) = locked { () -> (Bool, Copy?) in
-            guard !isOver, !hasty.contains(where: { $0.file == number }), startThread(), let own = Copy(of: file)
+            guard !isOver, !hasty.contains(where: { $0.file == number }), startThread(), let own = Copy(reading: file)
             else { return (false, nil) }
             hasty.append((number, own, MonotonicTime.now() + Self.leisureNanoseconds))
             let surplus = hasty.count > 2 * Self.limit ? hasty.removeFirst().copy : nil

@@ -9,10 +9,18 @@ import VersionModel
 /// the daemon (especially root's) read, write or wait for other files. The inspection changes nothing and never waits.
 struct StateInspection {
     /// Files that are opened by their names.
-    private static let files = [
-        "format", "format.new", "redo", "redo.new", "ballast", "config.toml", "config.toml.new", "catalog.sqlite",
-        "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal", "catalog.damaged",
-    ]
+    private static let files: Set<String> = {
+        var files: Set = [
+            "format", "format.new", "redo", "redo.new", "redo2", "redo2.new", "marks", "ballast", "config.toml",
+            "config.toml.new", "catalog.damaged",
+        ]
+        for catalog in catalogs {
+            for suffix in ["", "-wal", "-shm", "-journal"] { files.insert(catalog + suffix) }
+        }
+        return files
+    }()
+    /// Of format 1, of facts, and one that an upgrade is making.
+    private static let catalogs = ["catalog.sqlite", "catalog2.sqlite", "catalog2.new"]
     private static let directories = ["objects", "deleted", "staging"]
     /// At the end of a journal that names another journal, which SQLite would remove.
     private static let journalMagic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
@@ -39,7 +47,7 @@ struct StateInspection {
             let path = "\(StateDirectory.name)/\(name)"
             if Self.files.contains(name) {
                 try look(at: name, in: state, path, S_IFREG)
-                if name == "catalog.sqlite-journal" { try lookIntoJournal(state, path) }
+                if name.hasSuffix("-journal") { try lookIntoJournal(name, in: state, path) }
             } else if Self.directories.contains(name) {
                 try look(at: name, in: state, path, S_IFDIR)
                 if name != "staging" { try inspect(shelf: name, in: state, path) }
@@ -103,9 +111,11 @@ struct StateInspection {
     }
 
     /// SQLite would remove any file that a journal names as its master journal.
-    private func lookIntoJournal(_ state: FileDescriptor, _ path: String) throws(StoreError) {
+    private func lookIntoJournal(
+        _ name: String, in state: FileDescriptor, _ path: String
+    ) throws(StoreError) {
         do throws(Errno) {
-            let journal = try System.openRegular("catalog.sqlite-journal", in: state, O_RDONLY)
+            let journal = try System.openRegular(name, in: state, O_RDONLY)
             defer { System.close(journal) }
             let size = try System.status(journal).st_size
             guard size >= 8 else { return }

@@ -104,7 +104,7 @@ public struct ContainerPlace: Hashable, Sendable {
             return false
         }
         // Only its owner can read it, and the format may be the lost part.
-        return ["format", "catalog.sqlite", "objects"].contains { name in
+        return ["format", "catalog2.sqlite", "catalog.sqlite", "objects"].contains { name in
             directory.appending(name).withCString { lstat($0, &status) } == 0 || errno == EACCES
         }
     }

@@ -10,7 +10,9 @@ import Testing
 
     @Test("After kill -9 each save is in the history of its name, and so is the part of one that was being written")
     func killed() throws {
-        try withContainer(named: "engine-killed", files: ["old": "before\n"], environment: Self.environment, level: .mounted) { container in
+        try withContainer(
+            named: "engine-killed", files: ["old": "before\n"], environment: Self.environment, level: .mounted
+        ) { container in
             try shell(
                 """
                 echo one > f; echo two > f

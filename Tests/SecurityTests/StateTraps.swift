@@ -45,14 +45,21 @@ struct StateTrap: Sendable {
             + "chown 65534 .versionsfs/deleted/77"),
         link("config.toml"), link("config.toml.new"), fifo("config.toml"),
         StateTrap(".versionsfs/config.toml", "rm .versionsfs/config.toml; mkdir .versionsfs/config.toml"),
-        link("redo"), link("redo", to: "new"), link("redo.new"), fifo("redo"),
+        link("redo"), link("redo", to: "new"), link("redo.new"), fifo("redo"), link("redo2"), link("redo2", to: "new"),
+        link("redo2.new"), fifo("redo2"), link("marks"), link("marks", to: "new"), fifo("marks"),
         link("ballast"), fifo("ballast"), StateTrap(
             ".versionsfs/ballast", "rm .versionsfs/ballast; ln $OUT/victim .versionsfs/ballast"),
         link("catalog.sqlite"), fifo("catalog.sqlite"), link("catalog.sqlite-wal"), link("catalog.sqlite-shm"),
         link("catalog.sqlite-journal"), link("catalog.sqlite", to: "new"), fifo("catalog.sqlite-journal"),
+        link("catalog2.sqlite"), fifo("catalog2.sqlite"), link("catalog2.sqlite-wal"), link("catalog2.sqlite-shm"),
+        link("catalog2.sqlite-journal"), link("catalog2.sqlite", to: "new"), fifo("catalog2.sqlite-journal"),
+        link("catalog2.new"), link("catalog2.new-wal"), link("catalog2.new-journal"),
         StateTrap(
             ".versionsfs/catalog.sqlite-journal",
             #"printf '\xd9\xd5\x05\xf9\x20\xa1\x63\xd7' > .versionsfs/catalog.sqlite-journal"#),
+        StateTrap(
+            ".versionsfs/catalog2.sqlite-journal",
+            #"printf '\xd9\xd5\x05\xf9\x20\xa1\x63\xd7' > .versionsfs/catalog2.sqlite-journal"#),
         link("format"), link("format.new"), fifo("format"),
         StateTrap(".versionsfs/format", "rm .versionsfs/format; mkdir .versionsfs/format"),
         StateTrap(
@@ -60,6 +67,7 @@ struct StateTrap: Sendable {
                 + "socket.socket(socket.AF_UNIX).bind('.versionsfs/format')\""),
         link("catalog.damaged", to: "new"),
         name("config.toml"), name("format"), name("redo"), name("redo.new"), name("ballast"), name("catalog.sqlite"),
-        name("catalog.sqlite-wal"), name("catalog.damaged"),
+        name("catalog.sqlite-wal"), name("catalog.damaged"), name("catalog2.sqlite"), name("catalog2.sqlite-wal"),
+        name("redo2"), name("marks"),
     ]
 }

@@ -32,13 +32,14 @@ final class KeptObjects: KeptContents {
     ) throws(Errno) {
         let stat = try Backing.stat(file)
         let (label, others) = try described(labels, of: stat, in: home(of: stat) ?? path(of: file, isFile: true))
-        let contents = custodian.state.contents
-        let isExposed = (contents.mayBeOvertaken || contents.synchronizesOneFile) && isSynchronized(file, content, stat)
+        let mayBeOvertaken = custodian.state.contents.mayBeOvertaken
+        let isAlone = custodian.state.contents.synchronizesOneFile
+        let isExposed = (mayBeOvertaken || isAlone) && isSynchronized(file, content, stat)
         try custodian.keep(
             copying: file, as: ContentID(content), label, also: others,
-            isDurable: isDurable || isExposed && contents.mayBeOvertaken)
+            isDurable: isDurable || isExposed && mayBeOvertaken)
         // A mapping, or a descriptor that synchronizes each write, makes the next content durable without a request.
-        if isExposed, contents.synchronizesOneFile { contents.settle() }
+        if isExposed, isAlone { custodian.state.contents.settle() }
     }
 
     /// Whether the file says that its content was synchronized, here or under the name that it had then

@@ -30,7 +30,6 @@ extension EngineContainer {
     /// | the same | files that programs may still write to |
     /// | ended with the machine | that, and the names, files, directories and objects of the minute before |
     /// | has lost its catalog | all that labels have told of, and each name in the directories of that |
-    ///
     static func settled(
         _ tree: LiveTree, _ store: ContainerState, _ facts: FactStore, _ kept: KeptObjects, _ survivors: Survivors,
         _ options: ContainerOptions

@@ -77,6 +77,7 @@ final class SettledTree: SettledDisk {
             return DatabaseRule.isAtWork(place.name, in: directory)
         }
     }
+
     // MARK: Programs from before the mount
 
     /// Whether a program may still write to a file below the mount. A daemon without root's rights does not see all

@@ -45,7 +45,7 @@ struct TornFiles {
 
     private func interrupted(_ file: FileID) throws(Errno) -> SettledTree.Live? {
         let log = facts.facts()
-        let last = log.lastContent(of: file)
+        let last = lastContent(of: file, log)
         let size = last.flatMap { log.versions(in: $0).map(\.fingerprint.size).max() } ?? 0
         guard log.failure == nil else { throw .ioError }
         // A copy for a call that was not made may lack what was appended since: the file has that still.
@@ -95,7 +95,7 @@ struct TornFiles {
     ) throws(Errno) -> Bool {
         if TornMark.isSet(on: live.file.raw) { return true }
         let log = facts.facts()
-        let recorded = log.lastContent(of: file)
+        let recorded = lastContent(of: file, log)
         let contents = recent.filter { kept.size(of: $0) != nil } + (recorded.map { [$0] } ?? [])
         guard let last = contents.max(by: { $0.generation < $1.generation }) else { return false }
         var arrived = ArrivedFile()
@@ -114,6 +114,16 @@ struct TornFiles {
         guard log.failure == nil else { throw .ioError }
         if arrived.isTorn, !arrived.isLastKept, let version = versions.last, try goBack(version, live) { return false }
         return arrived.isTorn
+    }
+
+    /// The last content of a file. One that was made from a kept content, of a version that is restored or undeleted,
+    /// has none of its own yet.
+    private func lastContent(of file: FileID, _ log: StoredFacts) -> Content? {
+        if let own = log.lastContent(of: file) { return own }
+        guard let row = log.names(of: file).last(where: { !$0.hasNoVersions }) else { return nil }
+        let facts = Facts(over: log)
+        guard let version = facts.current(of: row.document).flatMap({ facts[$0] }) else { return nil }
+        return version.file == file || row.how == .undeleted ? version.content : nil
     }
 
     private func isLeftAlone(_ live: SettledTree.Live, _ file: FileID, _ version: VersionRow?) -> Bool {

@@ -10,7 +10,7 @@ final class FactPurgeables: PurgeableSource {
     let removal: EngineRemoval
     private let past: FactHistory
     private let store: ContainerState
-    /// The bases of the merges of documents' conflicts, as of the last change: each document has versions on many pages.
+    /// The bases of the merges of conflicts, as of the last change: a document has versions on many pages.
     private let mergeBases = RankedMutex<(change: UInt64, of: [DocumentNumber: [VersionNumber]])>((0, [:]))
     private static let portion = 64
     /// A page of histories has about so many versions.
