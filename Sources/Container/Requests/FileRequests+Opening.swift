@@ -70,7 +70,7 @@ extension FileRequests {
     /// close(2) of a descriptor: the moment of a save (DESIGN 5.1).
     func flush(_ caller: Caller, handle: UInt64) {
         guard let file = serving.files[handle], file.isWriter, isKnown(file),
-            // A child that ends closes what it inherited; only who opened the handle saves with it.
+            // A child that ends closes what it inherited; only the process that opened the handle saves with it.
             let opener = file.requester.actor?.ref, recorded.callers.actor(closing: caller.thread)?.ref == opener
         else { return }
         recorded.noteProgram(closing: file.number, of: file.requester)
@@ -133,7 +133,7 @@ extension FileRequests {
         }
         let isLater = databases.isCapturedLater(file)
         if isLater { databases.captures.captureLater(node, file.requester) }
-        // Who makes the file known from now on sees that it is not this handle's any more.
+        // A request that makes the file known from now on sees that it is not this handle's any more.
         node.release(file)
         let isKnown = isKnown(file)
         let goesOn = isKnown && unseen.goesOn(file, isLater: isLater)

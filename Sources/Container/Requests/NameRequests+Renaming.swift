@@ -91,7 +91,7 @@ extension NameRequests {
         let moves = [(move.source.name, move.newName), (move.newName, move.source.name)]
         for (one, (old, new)) in zip(found, moves.prefix(move.isExchange ? 2 : 1))
         where one.type == .directory && requester.makesUp(old) && !requester.makesUp(new) {
-            // What is left unpublished by a failure is found after the next start.
+            // If that fails, the next mount finds the names that are still unpublished.
             try? recorded.publish(in: one.file, by: requester)
         }
     }

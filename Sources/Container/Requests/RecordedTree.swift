@@ -186,7 +186,7 @@ final class RecordedTree: Sendable {
     /// was recorded.
     func publish(_ name: FileName, in parent: Node, by requester: Requester, if wasMadeUp: Bool) {
         guard wasMadeUp, !isMadeUp(name, in: parent, by: requester) else { return }
-        // What is left unpublished by a failure is found after the next start.
+        // If that fails, the next mount finds the names that are still unpublished.
         try? publish(in: parent.file, by: requester)
     }
 

@@ -48,7 +48,7 @@ final class MountSettling {
     /// The time of the crash, as far as it is known.
     private let crashed: Timestamp?
     private var found: [PlaceNumber: PlaceFound] = [:]
-    /// Files that programs from before the mount may still write to: what is looked at are copies.
+    /// The files that programs from before the mount may still write to. Settling looks at copies of them.
     private(set) var stillWritten: [FileID: SharedDescriptor] = [:]
     private lazy var markedContents = Dictionary(grouping: marked.contents, by: \.file)
     private lazy var firstGeneration = parts.log().lastNumber << Engine.generationShift

@@ -24,8 +24,8 @@ enum PlaceFound: Equatable, Sendable {
 /// The tree at a mount. Files that were found at places can be looked at.
 protocol SettledDisk: FilesBelow {
     func look(at place: PlaceNumber) throws(Errno) -> PlaceFound
-    /// If a program from before the mount may still write to a file, all looks show a copy of it from now on: what is
-    /// read of it must not change until it is kept.
+    /// If a program from before the mount may still write to a file, all looks show a copy of it from now on: the bytes
+    /// that settling has read must not change until they are kept.
     /// - Returns: the file itself; nil if no such program is there.
     func freeze(_ file: FileID) throws(Errno) -> SharedDescriptor?
 }

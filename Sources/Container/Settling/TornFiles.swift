@@ -26,8 +26,9 @@ struct TornFiles {
         return torn
     }
 
-    /// Finds the files that a killed mount has left in the middle of a save, and marks them. They were open for
-    /// writing, and what was saved to them last was kept before it was overwritten. One that cannot be looked at stays.
+    /// Finds the files that a killed mount has left in the middle of a save, and marks them. Such a file was open for
+    /// writing, and its last saved content was kept before the writer overwrote it. A file that cannot be looked at
+    /// stays as it is.
     func interrupted(_ files: Set<FileID>) throws(Errno) -> Set<FileID> {
         var torn = try marked(files)
         for file in files.subtracting(torn) {
@@ -48,7 +49,8 @@ struct TornFiles {
         let last = lastContent(of: file, log)
         let size = last.flatMap { log.versions(in: $0).map(\.fingerprint.size).max() } ?? 0
         guard log.failure == nil else { throw .ioError }
-        // A copy for a call that was not made may lack what was appended since: the file has that still.
+        // The daemon may have made a copy for a call that did not come. The copy may lack bytes that a program has
+        // appended since, and that the file still has.
         guard let last, kept.contains(last, size: size), let live = try disk.find(file, kept) else { return nil }
         return try isTorn(live, file, [], isKilled: true) ? live : nil
     }

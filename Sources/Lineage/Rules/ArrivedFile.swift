@@ -1,6 +1,6 @@
 // Which files a kill or a power cut has left in parts: judged before anything is settled (docs/decisions/0003).
 
-/// What is known of a file after a kill of the daemon that it was open in, or after a power cut. Its last content is
+/// The state of a file after a kill of the daemon that had it open, or after a power cut. The file's last content is
 /// the last one that a fact or a kept content tells of.
 ///
 /// | the file | |
