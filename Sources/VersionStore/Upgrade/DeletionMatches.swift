@@ -16,29 +16,36 @@ struct DeletionMatches {
             indexes[deletion.place, default: []].append(Int32(index))
         }
         guard !indexes.isEmpty else { return }
-        // The last first: it is told of the entry that is nearest to it.
-        for index in records.changes.indices.reversed() {
+        var pairs: [Pair] = []
+        for index in records.changes.indices {
             let change = records.changes[index].change
             guard change.event == .deleted, let directory = change.directory, let name = change.path.name,
                 let there = indexes[Place(directory: directory, name: name)]
             else { continue }
-            let fitting = there.filter { candidate in
+            for candidate in there {
                 let deletion = records.deletions[Int(candidate)]
                 let distance = change.time.since(deletion.deleted)
-                return !matched.contains(candidate) && (change.item == nil || change.item == deletion.item)
-                    && distance >= Self.least && distance <= Self.most
+                guard change.item == nil || change.item == deletion.item,
+                    distance >= Self.least && distance <= Self.most
+                else { continue }
+                pairs.append(Pair(change: index, deletion: candidate, distance: distance.magnitude))
             }
-            let nearest = fitting.min { left, right in
-                distance(records.deletions[Int(left)], change) < distance(records.deletions[Int(right)], change)
-            }
-            guard let nearest else { continue }
-            deletions[index] = nearest
-            matched.insert(nearest)
+        }
+        // The entry of an earlier row may be gone: the nearest two belong together, whichever row comes first.
+        for pair in pairs.sorted() where deletions[pair.change] == nil && !matched.contains(pair.deletion) {
+            deletions[pair.change] = pair.deletion
+            matched.insert(pair.deletion)
         }
     }
 
-    private func distance(_ deletion: Deletion, _ change: Change) -> UInt64 {
-        change.time.since(deletion.deleted).magnitude
+    private struct Pair: Comparable {
+        var change: Int
+        var deletion: Int32
+        var distance: UInt64
+
+        static func < (left: Pair, right: Pair) -> Bool {
+            (left.distance, right.change, left.deletion) < (right.distance, left.change, right.deletion)
+        }
     }
 
     func deletion(ofChange index: Int) -> Int32? { deletions[index] }

@@ -17,10 +17,12 @@ struct Origins {
     private(set) var times: [Int32: Int64] = [:]
 
     init(_ records: FormerRecords) {
+        lazy var told = Self.firstTold(records)
         for document in 0..<Int32(records.documents.count) {
             guard let first = records.versions(of: document).first,
-                let parent = records.parents(of: first).first.flatMap({ records.index(of: $0) }),
-                let time = Self.time(ofParting: first, from: parent, records)
+                // A first version that stood where others branched off left its name among its children's parents.
+                let parent = records.parents(of: first).lazy.compactMap({ records.index(of: $0) }).first,
+                let time = Self.time(ofParting: first, from: parent, records, { told[$0] })
             else { continue }
             let origin = records.versions[Int(parent)].document
             partings.append(FormerNames.Parting(document: document, origin: origin, time: time))
@@ -31,13 +33,17 @@ struct Origins {
     }
 
     /// A document parts from another one when that is saved next. Where that is not known, it counts as parted right
-    /// after the version that they have in common. The copy has the time of its original.
-    private static func time(ofParting first: Int32, from parent: Int32, _ records: FormerRecords) -> Int64? {
+    /// after the version that they have in common. If the copy of that was thinned, the document has nothing to show
+    /// before its first version: then it counts as parted right before anything is told of it.
+    private static func time(
+        ofParting first: Int32, from parent: Int32, _ records: FormerRecords, _ told: (Int32) -> Int64?
+    ) -> Int64? {
         let (own, original) = (records.versions[Int(first)], records.versions[Int(parent)])
+        // The copy has the time of its original.
         guard original.document != own.document, original.time <= own.time else { return nil }
         let isCopy = isCopy(first, of: parent, records)
         let later = records.versions(of: own.document).dropFirst(isCopy ? 1 : 0).first
-        let limit = later.map { records.versions[Int($0)].time.wall.nanoseconds } ?? .max
+        var limit = later.map { records.versions[Int($0)].time.wall.nanoseconds } ?? .max
         let next = records.versions(of: original.document).first { index in
             let version = records.versions[Int(index)]
             return version.time > original.time && !version.flags.contains(.beside)
@@ -45,7 +51,21 @@ struct Origins {
         let least = original.time.wall.nanoseconds
         let saved = next.map { records.versions[Int($0)].time.wall.nanoseconds } ?? .max
         if saved > least, saved <= limit, saved < .max { return saved }
-        return least < limit ? least + 1 : nil
+        if !isCopy, let told = told(own.document) { limit = min(limit, told) }
+        guard least < limit else { return nil }
+        return isCopy || limit == .max ? least + 1 : max(least + 1, limit - 1)
+    }
+
+    /// When the feed or the deleted area first tells of a document.
+    private static func firstTold(_ records: FormerRecords) -> [Int32: Int64] {
+        var times: [Int32: Int64] = [:]
+        func note(_ item: ItemID?, _ time: Timestamp) {
+            guard let document = item.flatMap({ records.index(of: $0) }) else { return }
+            times[document] = min(times[document] ?? .max, time.nanoseconds)
+        }
+        for row in records.changes { note(row.change.item, row.change.time) }
+        for deletion in records.deletions { note(deletion.item, deletion.deleted) }
+        return times
     }
 
     private static func isCopy(_ first: Int32, of parent: Int32, _ records: FormerRecords) -> Bool {

@@ -27,12 +27,20 @@ struct UpgradeTests {
         #expect(try upgraded.access { try FactTables.removal(alias: deletion.id, $0) } != nil)
     }
 
+    /// Seeds of containers that did not say the same.
+    private static let formerFailures: [UInt64: String] = [
+        2_025_366_041: "the copy that a document began with was thinned, where two saves branched off",
+        55_433_052: "and so was the save at which the two documents parted",
+        300_017: "a directory's removal was taken for that of the file before it",
+    ]
+
     @Test("Random containers say the same afterwards, now and at each time before")
     func random() throws {
         let given = ProcessInfo.processInfo.environment["VERSIONSFS_SEED"].flatMap { UInt64($0) }
         let first = given ?? .random(in: 0...UInt64(UInt32.max))
         print("upgrades: VERSIONSFS_SEED=\(first)")
-        for seed in first..<(first + UInt64(Workplace.count(60))) {
+        let former = Self.formerFailures.map(\.key).sorted()
+        for seed in former + Array(first..<(first + UInt64(Workplace.count(60)))) {
             let comment = Comment("VERSIONSFS_SEED=\(seed)")
             let fixture = try Fixture()
             let world = try FormerWorld(fixture, seed: seed)
