@@ -107,6 +107,26 @@ import Testing
         }
     }
 
+    @Test("The next mount detaches a dead one that does not tell any more what it is")
+    func deadMountUnknown() throws {
+        try withPlace { place in
+            let child = try Child(.init(Workplace.daemon, [place + "/c", "-f"]))
+            _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place + "/c" } }
+            // The kernel knows nothing of a directory's times behind a change of it.
+            try shell("echo two > f; echo one > new", in: place + "/c")
+            child.kill()
+            // Until its end is over, requests are cancelled, or aborted.
+            let end = Deadline.after(seconds: 20)
+            var (status, code) = (stat(), ECANCELED)
+            while code != ENOTCONN, !end.isOver { code = stat(place + "/c", &status) == 0 ? 0 : errno }
+            #expect(code == ENOTCONN)
+            let again = try mustMount("c", in: place)
+            #expect(again.errors.contains(Told.deadDetached), "\(again.errors)")
+            #expect(text(place + "/c/new") == "one\n")
+            try mustUnmount("c", in: place)
+        }
+    }
+
     @Test("Mounted read-only a container shows everything and changes nothing")
     func readOnly() throws {
         try withPlace { place in

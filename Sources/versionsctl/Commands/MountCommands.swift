@@ -86,6 +86,12 @@ struct MountCommand: AsyncParsableCommand {
         guard let path = try absolute(typed) else {
             throw ControlError(system: "cannot be mounted", path: typed.path)
         }
+        // Only now: a dead mount does not tell what it is.
+        guard Files.isDirectory(path) else {
+            throw ControlError(
+                .invalidValue, "is not a directory", path: typed.path,
+                advice: "give a directory, such as the one that it lies in")
+        }
         return path
     }
 
@@ -97,13 +103,7 @@ struct MountCommand: AsyncParsableCommand {
             throw ControlError(system: "cannot be mounted", path: typed.path, advice: advice)
         }
         defer { free(pointer) }
-        let path = Path(bytes: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
-        guard Files.isDirectory(path) else {
-            throw ControlError(
-                .invalidValue, "is not a directory", path: typed.path,
-                advice: "give a directory, such as the one that it lies in")
-        }
-        return path
+        return Path(bytes: UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
     }
 }
 
