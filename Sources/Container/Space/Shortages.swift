@@ -31,7 +31,9 @@ final class Shortages: Sendable {
 
     func note(_ given: (count: Int, bytes: UInt64), isExhausted: Bool) {
         let isNew = state.withLock { state in
-            let isNew = state.present == nil
+            // Others have made the room.
+            if given.count == 0, !isExhausted, state.present == nil { return false }
+            let isNew = given.count > 0 && (state.present?.contents ?? 0) == 0
             var shortage = state.present ?? Shortage(since: clock.now())
             shortage.contents += given.count
             shortage.bytes.addCapped(given.bytes)
