@@ -90,13 +90,18 @@ import Testing
         }
     }
 
+    /// Mounts a container, and kills its daemon after some commands.
+    private func leaveDeadMount(of path: String, after commands: String) throws {
+        let child = try Child(.init(Workplace.daemon, [path, "-f"]))
+        _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == path } }
+        try shell(commands, in: path)
+        child.kill()
+    }
+
     @Test("A dead mount says so, and the next mount detaches it")
     func deadMount() throws {
         try withPlace { place in
-            let child = try Child(.init(Workplace.daemon, [place + "/c", "-f"]))
-            _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place + "/c" } }
-            try shell("echo two > f", in: place + "/c")
-            child.kill()
+            try leaveDeadMount(of: place + "/c", after: "echo two > f")
             expectError(try ctl("status", "c", in: place), Told.daemonGone, "versionsctl mount")
             expectError(try ctl("history", "c/f", in: place), Told.daemonGone)
             let again = try mustMount("c", in: place)
@@ -110,11 +115,8 @@ import Testing
     @Test("The next mount detaches a dead one that does not tell any more what it is")
     func deadMountUnknown() throws {
         try withPlace { place in
-            let child = try Child(.init(Workplace.daemon, [place + "/c", "-f"]))
-            _ = try Mounts.wait(.after(seconds: 20), watching: child) { $0.contains { $0.path == place + "/c" } }
             // The kernel knows nothing of a directory's times behind a change of it.
-            try shell("echo two > f; echo one > new", in: place + "/c")
-            child.kill()
+            try leaveDeadMount(of: place + "/c", after: "echo two > f; echo one > new")
             // Until its end is over, requests are cancelled, or aborted.
             let end = Deadline.after(seconds: 20)
             var (status, code) = (stat(), ECANCELED)

@@ -20,7 +20,7 @@ struct Origins {
         lazy var told = Self.firstTold(records)
         for document in 0..<Int32(records.documents.count) {
             guard let first = records.versions(of: document).first,
-                // A first version that stood where others branched off left its name among its children's parents.
+                // Its children may still name a first version that is gone, ahead of the version that this came from.
                 let parent = records.parents(of: first).lazy.compactMap({ records.index(of: $0) }).first,
                 let time = Self.time(ofParting: first, from: parent, records, { told[$0] })
             else { continue }
